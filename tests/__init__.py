@@ -1,0 +1,1 @@
+"""The tests of refsim; `oracles` holds the definitions, `golden` rows computed elsewhere."""

@@ -1,0 +1,1 @@
+"""Definitions of the metrics, slow on purpose and exact, against which the library is tested."""

@@ -1,0 +1,151 @@
+"""charsim by its definition, slow on purpose: every window of every order is counted, in exact fractions.
+
+    text --windows--> Counter of n-grams, n = 1..N --overlap--> o_i(n) --per_order--> rho(n) --score--> Fraction
+
+Nothing here is shared with the library: no automaton, no families of windows, no floats. A text is a
+`str`, or a tuple of grapheme clusters; a boundary mark is an integer, which no character equals.
+Definition: docs/charsim.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from statistics import median
+
+Text = str | tuple[str, ...]
+
+START, END = 0, 1
+
+
+@lru_cache(maxsize=100_000)
+def windows(text: Text, order: int) -> Counter[tuple[str | int, ...]]:
+    """Return the multiset of n-grams of one order, without those made of marks alone."""
+    padded = (START,) * (order - 1) + tuple(text) + (END,) * (order - 1)
+    grams = (padded[i : i + order] for i in range(len(padded) - order + 1))
+    return Counter(gram for gram in grams if any(isinstance(symbol, str) for symbol in gram))
+
+
+def length(text: Text, order: int) -> int:
+    """Return L(n), counted, not computed by the formula |x| + n - 1."""
+    return windows(text, order).total()
+
+
+def overlap(candidate: Text, reference: Text, order: int) -> int:
+    """Return o(n), the size of the common part of two multisets."""
+    return (windows(candidate, order) & windows(reference, order)).total()
+
+
+def top_order(candidate: Text, references: Sequence[Text], max_order: int | None = None) -> int:
+    """Return N, over the candidate and all references."""
+    longest = max(len(candidate), *map(len, references))
+    return longest if max_order is None else min(longest, max_order)
+
+
+def per_order(
+    candidate: Text,
+    references: Sequence[Text],
+    form: str = "main",
+    max_order: int | None = None,
+    weights: Sequence[Fraction] | None = None,
+) -> list[Fraction]:
+    """Return rho(n) for n = 1..N; weights (K,) replace the plain means of `main` and `base`."""
+    if not references:
+        raise ValueError("charsim needs at least one reference")
+    shares = [Fraction(1)] * len(references) if weights is None else list(weights)
+    rho = {"main": _main, "base": _base, "median": _median}[form]
+    return [
+        rho(
+            length(candidate, n),
+            [length(reference, n) for reference in references],
+            [overlap(candidate, reference, n) for reference in references],
+            shares,
+        )
+        for n in range(1, top_order(candidate, references, max_order) + 1)
+    ]
+
+
+def _mean(values: Sequence[int | Fraction], weights: Sequence[Fraction]) -> Fraction:
+    return sum((w * v for w, v in zip(weights, values, strict=True)), Fraction()) / sum(weights, Fraction())
+
+
+def _main(own: int, lengths: list[int], overlaps: list[int], weights: list[Fraction]) -> Fraction:
+    # Both lengths 0 cannot be: then every text is empty and there is no order.
+    return _mean(overlaps, weights) / max(Fraction(own), _mean(lengths, weights))
+
+
+def _base(own: int, lengths: list[int], overlaps: list[int], weights: list[Fraction]) -> Fraction:
+    terms = [
+        Fraction(shared, max(own, other)) if max(own, other) else Fraction(1)
+        for shared, other in zip(overlaps, lengths, strict=True)
+    ]
+    return _mean(terms, weights)
+
+
+def _median(own: int, lengths: list[int], overlaps: list[int], weights: list[Fraction]) -> Fraction:
+    denominator = max(Fraction(own), Fraction(median(map(Fraction, lengths))))
+    return _mean(overlaps, weights) / denominator if denominator else Fraction(1)
+
+
+def score(
+    candidate: Text,
+    references: Sequence[Text],
+    form: str = "main",
+    max_order: int | None = None,
+    weights: Sequence[Fraction] | None = None,
+) -> Fraction:
+    """Return charsim, exactly."""
+    rhos = per_order(candidate, references, form, max_order, weights)
+    if not rhos:
+        return Fraction(1)
+    harmonic = sum(Fraction(1, n) for n in range(1, len(rhos) + 1))
+    return sum((rho / n for n, rho in enumerate(rhos, 1)), Fraction()) / harmonic
+
+
+def matrix(
+    candidates: Sequence[Text], references: Sequence[Text], form: str = "main", max_order: int | None = None
+) -> list[list[Fraction]]:
+    """Return the scores (C, R) of each candidate against each single reference."""
+    return [[score(c, [r], form, max_order) for r in references] for c in candidates]
+
+
+def consensus(
+    candidates: Sequence[Text],
+    support: Sequence[Text] | None = None,
+    weights: Sequence[int | Fraction] | None = None,
+    *,
+    leave_one_out: bool = True,
+    form: str = "main",
+    max_order: int | None = None,
+) -> list[Fraction]:
+    """Return the scores (C,) of the candidates against the support, or against one another.
+
+    Weights that are all `int` count as repeats: leaving a candidate out takes one repeat of it away.
+    Other weights are shares: leaving a candidate out takes its whole share away.
+    """
+    pool = list(candidates if support is None else support)
+    shares = [1] * len(pool) if weights is None else list(weights)
+    leaves = support is None and leave_one_out
+    return [_against(c, pool, shares, i if leaves else None, form, max_order) for i, c in enumerate(candidates)]
+
+
+def _against(
+    candidate: Text,
+    pool: list[Text],
+    shares: list[int | Fraction],
+    left_out: int | None,
+    form: str,
+    max_order: int | None,
+) -> Fraction:
+    if all(isinstance(share, int) for share in shares):
+        repeats = [int(share) - (i == left_out) for i, share in enumerate(shares)]
+        return score(candidate, [x for x, times in zip(pool, repeats, strict=True) for _ in range(times)], form, max_order)
+    kept = [(x, Fraction(w)) for i, (x, w) in enumerate(zip(pool, shares, strict=True)) if i != left_out and w]
+    return score(candidate, [x for x, _ in kept], form, max_order, [w for _, w in kept])
+
+
+def ceiling(references: Sequence[Text], form: str = "main", max_order: int | None = None) -> Fraction:
+    """Return the mean score of the references, each against the others."""
+    return sum(consensus(references, form=form, max_order=max_order), Fraction()) / len(references)
