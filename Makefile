@@ -1,0 +1,46 @@
+# make test and make check are what CI runs. PYTHON=python3.13 make test takes another interpreter.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD_INPUTS := pyproject.toml setup.py constraints.txt src/refsim/metrics/_automaton.py
+
+.PHONY: help demo test check bench clean
+help:
+	@echo 'make demo    score the demo data and show the tables'
+	@echo 'make test    every test, slow ones included;  make test ARGS="-m \"not slow\" -k readers"'
+	@echo 'make check   lint, format, types, import direction, documentation examples'
+	@echo 'make bench   the benchmark tables (minutes; wants an idle machine)'
+	@echo 'make clean   remove everything that is built'
+
+# A new kernel source, build file or pin rebuilds the extension in place, src/refsim/metrics/_automaton.*.so.
+# The old one goes first: without a compiler the new source must run, not a stale extension.
+$(VENV)/.ready: $(BUILD_INPUTS)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'setuptools>=77' Cython
+	rm -rf build src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev,bench]'
+	touch $@
+
+demo: $(VENV)/.ready
+	$(BIN)/python -m refsim.demo
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --quiet tests/test_layers.py tests/test_docs.py
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/charsim.py
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
