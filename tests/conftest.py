@@ -1,6 +1,6 @@
 """Hypothesis profiles, and the fixture through which tests reach shared data.
 
-    HYPOTHESIS_PROFILE=thorough make test     forty times as many examples, new ones in every run
+HYPOTHESIS_PROFILE=thorough make test     forty times as many examples, new ones in every run
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-import shared
 from hypothesis import HealthCheck, settings
+
+import shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable

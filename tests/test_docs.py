@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from shared import ROOT
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -64,8 +65,11 @@ def blocks(page: Path) -> list[Block]:
 
 def agrees(expected: str, got: str) -> bool:
     """Compare output, trailing white space aside; "..." stands for anything."""
-    tidy = ["\n".join(line.rstrip() for line in text.strip("\n").split("\n")) + "\n" for text in (expected, got)]
-    return doctest.OutputChecker().check_output(*tidy, doctest.ELLIPSIS)
+    return doctest.OutputChecker().check_output(tidy(expected), tidy(got), doctest.ELLIPSIS)
+
+
+def tidy(text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.strip("\n").split("\n"))
 
 
 def run_prompts(block: Block, where: str, names: dict[str, object]) -> None:
@@ -95,7 +99,7 @@ def run_console(block: Block, where: str, folder: Path) -> None:
         command, _, expected = part.replace("\\\n", " ").partition("\n")
         done = subprocess.run(
             command,
-            shell=True,  # noqa: S602  # a shell example is a shell's
+            shell=True,
             cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
@@ -146,12 +150,12 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 def warning_calls() -> list[tuple[str, ast.Call]]:
     """Return every call of something named `warn` in the package, with its place."""
-    calls = []
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "warn":
-                calls.append((f"{path.relative_to(ROOT)}:{node.lineno}", node))
-    return calls
+    return [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", node)
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "warn"
+    ]
 
 
 def test_every_warning_has_a_slug_that_is_explained() -> None:

@@ -1,6 +1,6 @@
 """Imports point one way, and light commands load nothing heavy.
 
-    readers, segments, text  ->  metrics  ->  results  ->  analysis  ->  output  ->  cli
+readers, segments, text  ->  metrics  ->  results  ->  analysis  ->  output  ->  cli
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 import pytest
+
 from shared import ROOT
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def imported(module: str, *, everywhere: bool) -> set[str]:
 
 def longest_known(name: str) -> str:
     """Map "refsim.metrics.charsim.Charsim" to "metrics.charsim", "refsim.charsim" to "__init__", others to ""."""
-    if name.split(".")[0] != "refsim":
+    if name.split(".", maxsplit=1)[0] != "refsim":
         return ""
     parts = name.split(".")[1:]
     while parts and ".".join(parts) not in MODULES:
@@ -91,7 +92,7 @@ def longest_known(name: str) -> str:
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_imports_only_what_its_part_may_see(module: str) -> None:
     """Imports inside functions count too: a late import that walks back up is still a way back up."""
-    part = module.split(".")[0]
+    part = module.split(".", maxsplit=1)[0]
     if part in TOPS:
         return
     assert part in MAY_IMPORT, f"refsim.{part} is new: give it a line in MAY_IMPORT"
