@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracles import charsim as oracle
+from oracles import charsim as oracle
 
 ROWS = [
-    json.loads(line) for line in (Path(__file__).parent / "golden/charsim.jsonl").read_text(encoding="utf-8").splitlines()
+    json.loads(line)
+    for line in (Path(__file__).parent / "golden/charsim.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 FORMS = ("main", "base", "median")
 

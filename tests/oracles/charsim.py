@@ -10,10 +10,13 @@ Definition: docs/charsim.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Text = str | tuple[str, ...]
 
@@ -111,7 +114,7 @@ def matrix(
     return [[score(c, [r], form, max_order) for r in references] for c in candidates]
 
 
-def consensus(
+def consensus(  # noqa: PLR0913  the metric's parameters and the method's, side by side
     candidates: Sequence[Text],
     support: Sequence[Text] | None = None,
     weights: Sequence[int | Fraction] | None = None,
@@ -126,24 +129,24 @@ def consensus(
     Other weights are shares: leaving a candidate out takes its whole share away.
     """
     pool = list(candidates if support is None else support)
-    shares = [1] * len(pool) if weights is None else list(weights)
+    shares: list[int | Fraction] = [1] * len(pool) if weights is None else list(weights)
     leaves = support is None and leave_one_out
-    return [_against(c, pool, shares, i if leaves else None, form, max_order) for i, c in enumerate(candidates)]
+    return [
+        score(candidate, references, form, max_order, weights=left)
+        for i, candidate in enumerate(candidates)
+        for references, left in [_remaining(pool, shares, i if leaves else None)]
+    ]
 
 
-def _against(
-    candidate: Text,
-    pool: list[Text],
-    shares: list[int | Fraction],
-    left_out: int | None,
-    form: str,
-    max_order: int | None,
-) -> Fraction:
+def _remaining(
+    pool: list[Text], shares: list[int | Fraction], left_out: int | None
+) -> tuple[list[Text], list[Fraction] | None]:
+    """Return the references and weights that remain; a share of 0 is an absent reference."""
     if all(isinstance(share, int) for share in shares):
         repeats = [int(share) - (i == left_out) for i, share in enumerate(shares)]
-        return score(candidate, [x for x, times in zip(pool, repeats, strict=True) for _ in range(times)], form, max_order)
-    kept = [(x, Fraction(w)) for i, (x, w) in enumerate(zip(pool, shares, strict=True)) if i != left_out and w]
-    return score(candidate, [x for x, _ in kept], form, max_order, [w for _, w in kept])
+        return [text for text, times in zip(pool, repeats, strict=True) for _ in range(times)], None
+    kept = [i for i, share in enumerate(shares) if i != left_out and share]
+    return [pool[i] for i in kept], [Fraction(shares[i]) for i in kept]
 
 
 def ceiling(references: Sequence[Text], form: str = "main", max_order: int | None = None) -> Fraction:

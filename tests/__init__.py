@@ -1,1 +1,0 @@
-"""The tests of refsim; `oracles` holds the definitions, `golden` rows computed elsewhere."""
