@@ -33,7 +33,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 ALL_PAGES = sorted({*PAGES, *ROOT.glob("*.md"), *(ROOT / "benchmarks").glob("*.md"), *(ROOT / "tests").rglob("*.md")})
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-SLUG = re.compile(r"\(([a-z]+(?:-[a-z]+)+)\)")
+SLUG = re.compile(r"\(f?['\"]([a-z]+(?:-[a-z]+)+): ")
 
 
 def page_name(path: Path) -> str:
@@ -159,9 +159,12 @@ def warning_calls() -> list[tuple[str, ast.Call]]:
 
 
 def test_every_warning_has_a_slug_that_is_explained() -> None:
-    """A warning's text ends in "(some-slug)", and docs/messages.md has a heading of that name."""
-    explained = set(re.findall(r"^### `?([a-z-]+)`?$", (ROOT / "docs/messages.md").read_text("utf-8"), re.MULTILINE))
+    """A warning's text begins "some-slug: ", and docs/messages.md has a heading of that name."""
+    explained = set(re.findall(r"^### ([a-z-]+)$", (ROOT / "docs/messages.md").read_text("utf-8"), re.MULTILINE))
+    used = {}
     for place, call in warning_calls():
-        slugs = SLUG.findall(ast.unparse(call))
-        assert slugs, f"{place}: a warning without a slug"
-        assert set(slugs) <= explained, f"{place}: explain {slugs} in docs/messages.md"
+        slug = SLUG.search(ast.unparse(call))
+        assert slug, f"{place}: a warning's text begins with its slug"
+        used[slug[1]] = place
+    assert used, "no warning found: is this test looking in the right place?"
+    assert set(used) == explained

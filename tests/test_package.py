@@ -1,7 +1,7 @@
 """The package as users get it: sdist and wheel in empty environments, with a C compiler and without.
 
-    tracked files -> sdist -> wheel -> empty venv -> scores
-                           -> pip install without a compiler -> the same scores, and one warning
+tracked files -> sdist -> wheel -> empty venv -> scores
+                       -> pip install without a compiler -> the same scores, and one warning
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from shared import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
