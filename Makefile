@@ -21,8 +21,8 @@ $(VENV)/.ready: $(BUILD_INPUTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev,bench]'
+$(VENV)/.bench: $(VENV)/.ready benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r benchmarks/requirements.txt
 	touch $@
 
 demo: $(VENV)/.ready
@@ -42,5 +42,5 @@ bench: $(VENV)/.bench
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
-	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf demo-output .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
