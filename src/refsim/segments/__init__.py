@@ -1,0 +1,34 @@
+"""Segments: what is scored. A `Batch` holds columns; a `Segment` is a view of one row, made on demand.
+
+    readers, frames, lists of dicts
+        -> _fields.py   which column plays which part: candidate, references, id, system, ...
+        -> _chunk.py    raw columns
+        -> _assemble.py raw columns -> checked columns of texts, one row a candidate; keys must not repeat
+        -> _batch.py    Batch and Segment
+        -> _arrow.py    to and from Arrow tables and pandas frames
+
+The columns are Python lists, because what metrics do first is one `"".join` over strings: texts from JSON,
+TSV and plain files are never turned into Arrow and back. `Batch.to_arrow` makes Arrow columns for whoever
+passes batches between machines or writes them down. Nothing here loads pyarrow before that.
+"""
+
+from refsim.segments._assemble import Assembler
+from refsim.segments._batch import Batch, Places, Segment
+from refsim.segments._chunk import Chunk, Lookup
+from refsim.segments._fields import MISSING, Binding, Fields, Selector, bind
+from refsim.segments._keys import Keys
+
+__all__ = [
+    "MISSING",
+    "Assembler",
+    "Batch",
+    "Binding",
+    "Chunk",
+    "Fields",
+    "Keys",
+    "Lookup",
+    "Places",
+    "Segment",
+    "Selector",
+    "bind",
+]
