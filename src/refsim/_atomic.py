@@ -1,0 +1,81 @@
+"""A file that appears under its name when it is complete, or not at all.
+
+    with replacing("scores.jsonl") as file:   written as .scores.jsonl.<process>.tmp in the same directory
+        file.write(...)                       ... and renamed when the block ends; removed when it fails
+
+An interrupt, an error or a full disk in the middle leaves what stood under the name before.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from refsim.errors import RefsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Buffer
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
+    """Open a file for writing in binary that takes the name `path` when the block ends without an error.
+
+    A file of that name is replaced, keeping its mode; a device or a pipe is written directly. Raises RefsimError
+    that names the path when it cannot be written, and BrokenPipeError as it is, for a closed pipe is no failure.
+    """
+    # A link is followed: renaming over it would leave its target as it was.
+    final = Path(path).resolve()
+    direct = final.exists() and not final.is_file()
+    temporary = final if direct else final.with_name(f".{final.name}.{os.getpid()}.tmp")
+    with _naming(path):
+        raw = _Output(temporary, "wb")
+    raw.shown = str(path)
+    try:
+        file = io.BufferedWriter(raw)
+        yield file
+        file.flush()
+        if not direct:
+            with _naming(path):
+                _put_in_place(raw, temporary, final)
+    except BaseException:
+        # Not through the buffer, which would try once more to write what is left of it.
+        raw.close()
+        if not direct:
+            temporary.unlink(missing_ok=True)
+        raise
+    raw.close()
+
+
+class _Output(io.FileIO):
+    """A raw file whose failures to write name the file, as those to open do."""
+
+    shown: str
+
+    def write(self, data: Buffer, /) -> int | None:
+        with _naming(self.shown):
+            return super().write(data)
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise RefsimError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+
+
+def _put_in_place(raw: io.FileIO, temporary: Path, final: Path) -> None:
+    # A disk over its quota may say so only now; after the rename it would be too late.
+    os.fsync(raw.fileno())
+    if final.exists():
+        shutil.copymode(final, temporary)
+    temporary.replace(final)

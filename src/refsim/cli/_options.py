@@ -1,0 +1,206 @@
+"""The options that commands share, in groups, and what they become: arguments for readers and metrics.
+
+    Input        -->  readers.read(...)
+    Measure      -->  {"charsim(form=base)": Charsim(form="base")}
+    References that are a file or a column: `split_references` decides, and asks where both would do.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from refsim.errors import InputError
+from refsim.metric import Metric
+from refsim.metrics import make_metrics, parse_metric
+
+# cyclopts takes a lone "-" for an option without a name; `_app.run` puts this in its place.
+STDIN = "<stdin>"
+
+INPUT = Group("Input", sort_key=1)
+COLUMNS = Group("Columns, by name or dotted selector", sort_key=2)
+MEASURE = Group("Metric", sort_key=3)
+PREPARATION = Group("Preparation of candidates and references", sort_key=4)
+OUTPUT = Group("Output", sort_key=5)
+
+_COLUMN = "column:"
+_TABLES = frozenset({".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet"})
+_TEXTS = frozenset({".txt", ".text", ".hyp", ".ref", ".nbest"})
+_COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst"})
+
+Form = Literal["main", "base", "median"]
+
+
+def option(group: Group, text: str, *names: str) -> Parameter:
+    """Return what cyclopts must know of an option: its group, its line of help, its names if not the parameter's."""
+    return Parameter(name=names or None, group=group, help=text, negative="", show_default=False)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions:
+    """Which columns of TSV, CSV, JSONL and Parquet hold what."""
+
+    candidate: Annotated[str | None, option(COLUMNS, "The text to score, as in filtered_resps.0.")] = None
+    id: Annotated[str | None, option(COLUMNS, "The item, the same for all systems.")] = None
+    system: Annotated[str | None, option(COLUMNS, "Who wrote the candidate.")] = None
+    sample: Annotated[str | None, option(COLUMNS, "Which of several outputs of a system.")] = None
+    source: Annotated[str | None, option(COLUMNS, "What the system was given.")] = None
+    group: Annotated[str | None, option(COLUMNS, "What belongs together: document, question.")] = None
+    human: Annotated[str | None, option(COLUMNS, "A score given by people.")] = None
+    lang: Annotated[str | None, option(COLUMNS, "The language.")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """How files become rows."""
+
+    format: Annotated[
+        str | None,
+        option(
+            INPUT,
+            "text, moses, tsv, csv, jsonl, json, parquet, pfgen, lm-eval, comet-json. Else by name and content.",
+            "--format",
+            "-f",
+        ),
+    ] = None
+    on: Annotated[
+        str | None, option(INPUT, "The column by which rows find their references; left=right if names differ.")
+    ] = None
+    reference_field: Annotated[str | None, option(INPUT, "The column of text in the references file.")] = None
+    num_candidates: Annotated[int | None, option(INPUT, "Text: so many candidate lines for each reference.")] = None
+    samples: Annotated[bool, option(INPUT, "Number rows of the same item and system; else they are an error.")] = False
+    name: Annotated[
+        list[str] | None, option(INPUT, "A system's name, once for each file. Default: the file's name.", "--name")
+    ] = None
+    no_header: Annotated[bool, option(INPUT, "TSV, CSV: the first line is a row; columns go by number.")] = False
+    on_missing: Annotated[
+        Literal["error", "skip"], option(INPUT, "What a null text does: error, or skip, which lists such rows.")
+    ] = "error"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class PreparationOptions:
+    """What is done to texts before characters are counted: refsim.Preparation, by default nothing."""
+
+    unicode: Annotated[Literal["NFC", "NFD", "NFKC", "NFKD"] | None, option(PREPARATION, "Unicode form.")] = None
+    casefold: Annotated[bool | None, option(PREPARATION, "Make upper and lower case the same.")] = None
+    whitespace: Annotated[
+        Literal["keep", "strip", "collapse", "remove"] | None, option(PREPARATION, "What becomes of white space.")
+    ] = None
+    unit: Annotated[
+        Literal["codepoint", "grapheme"] | None, option(PREPARATION, "What counts as a character.")
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class CharsimOptions:
+    """The parameters of charsim as options of their own."""
+
+    form: Annotated[Form | None, option(MEASURE, "charsim's average over references.")] = None
+    max_order: Annotated[int | None, option(MEASURE, "charsim up to this order, not every order.")] = None
+
+
+def settings(*options: object) -> dict[str, object]:
+    """Return what was set among options, by name: those that were left out are None, and are not there."""
+    given: dict[str, object] = {}
+    for option in options:
+        given |= dataclasses.asdict(option) if dataclasses.is_dataclass(option) and not isinstance(option, type) else {}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def pick_metrics(names: Sequence[str], charsim: CharsimOptions, preparation: PreparationOptions) -> dict[str, Metric]:
+    """Return the metrics of --metric, with the options as their parameters; charsim if none is named."""
+    given = settings(charsim, preparation)
+    return make_metrics([parse_metric(name, given) for name in names or ["charsim"]])
+
+
+def pick_charsim(charsim: CharsimOptions, preparation: PreparationOptions) -> Any:  # noqa: ANN401  a Charsim, whose module is loaded late
+    """Return charsim with the options as its parameters."""
+    return parse_metric("charsim", settings(charsim, preparation))
+
+
+def path_or_stdin(name: str) -> str:
+    """Return "-" for standard input, and other names as they are."""
+    return "-" if name == STDIN else name
+
+
+def reading(
+    candidates: Sequence[str], options: InputOptions, columns: ColumnOptions, references: Sequence[str]
+) -> dict[str, Any]:
+    """Return the arguments of `readers.read` that the options stand for."""
+    from refsim.readers import Fields  # noqa: PLC0415  a command that only fails needs no reader
+
+    files, fields = split_references(references, on=options.on, table=_is_table(candidates, options.format))
+    return {
+        "references": [path_or_stdin(name) for name in files] or None,
+        "fields": Fields(**settings(columns), references=fields or None),  # type: ignore[arg-type]  # all are strings
+        "format": options.format,
+        "reference_field": options.reference_field,
+        "on": options.on,
+        "num_candidates": options.num_candidates,
+        "samples": options.samples,
+        "systems": options.name,
+        "header": not options.no_header,
+        "on_missing": options.on_missing,
+    }
+
+
+def split_references(values: Sequence[str], *, on: str | None, table: bool | None) -> tuple[list[str], list[str]]:
+    """Return the files and the columns among the values of --references; `table` says if candidates have columns.
+
+    With --on, and where candidates are lines of text, references are files. Otherwise a value that looks like a
+    file or is there as one is a file, others are columns; what could be both is an error that says how to write it.
+    """
+    files, columns = [], []
+    for value in values:
+        if value.startswith(_COLUMN):
+            columns.append(value.removeprefix(_COLUMN))
+        elif on is not None or _is_file(value, table=table):
+            files.append(value)
+        else:
+            columns.append(value)
+    if files and columns:
+        raise InputError(
+            f"--references: {files[0]} is a file and {columns[0]} a column; expected one kind, "
+            f"a file written as ./{files[0]}, a column as {_COLUMN}{columns[0]}"
+        )
+    return files, columns
+
+
+def _is_file(value: str, *, table: bool | None) -> bool:
+    if value == STDIN or "/" in value or _ending(value) in _TABLES | _TEXTS:
+        return True
+    if Path(value).exists():
+        if table:
+            raise InputError(
+                f"--references {value}: there is a file of that name, and candidates have columns; "
+                f"write ./{value} for the file, {_COLUMN}{value} for the column"
+            )
+        return True
+    if table is False:
+        raise InputError(f"--references {value}: there is no such file")
+    return False
+
+
+def _is_table(candidates: Sequence[str], format_: str | None) -> bool | None:
+    """Say if the candidates have columns; None if only their content can tell."""
+    if format_ is not None:
+        return format_ not in {"text", "moses"}
+    endings = {_ending(name) for name in candidates}
+    if endings & _TABLES:
+        return True
+    return False if endings <= _TEXTS else None
+
+
+def _ending(name: str) -> str:
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    while suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""

@@ -1,0 +1,27 @@
+"""What commands tell beside their result, on stderr: rows left out, files written."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST_LISTED: Final = 50
+
+
+def note(text: str) -> None:
+    """Tell something on stderr, where it stays out of tables and JSON."""
+    sys.stderr.write(f"refsim: {text}\n")
+
+
+def note_skipped(skipped: Sequence[str]) -> None:
+    """List the rows that were left out, with their number; of very many the first."""
+    if not skipped:
+        return
+    note(f"skipped {len(skipped):,} {'row' if len(skipped) == 1 else 'rows'}:")
+    for line in skipped[:_MOST_LISTED]:
+        sys.stderr.write(f"  {line}\n")
+    if len(skipped) > _MOST_LISTED:
+        sys.stderr.write(f"  ... and {len(skipped) - _MOST_LISTED:,} more; --json lists them all\n")

@@ -1,0 +1,129 @@
+"""`refsim score`: candidates and references in, a table of systems out, and a file of every segment if asked for.
+
+    files  --readers.read-->  batches  --run.stream-->  scores  --Tally-->  table, or JSON
+                                                          +-->  --per-segment FILE
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from refsim.cli._options import (
+    INPUT,
+    MEASURE,
+    OUTPUT,
+    CharsimOptions,
+    ColumnOptions,
+    InputOptions,
+    PreparationOptions,
+    option,
+    path_or_stdin,
+    pick_metrics,
+    reading,
+    settings,
+)
+from refsim.cli._report import note, note_skipped
+from refsim.compiled import open_compiled
+from refsim.errors import InputError
+from refsim.metric import Metric
+from refsim.output.files import check_output, row_file
+from refsim.output.progress import Progress
+from refsim.readers import read
+from refsim._columns import json_text
+from refsim.results import Systems
+from refsim.run import Tally, stream
+
+
+def score(
+    *candidates: Annotated[str, Parameter(help="Files of candidates, one for each system; - is standard input.")],
+    references: Annotated[
+        list[str] | None,
+        option(INPUT, "A file of references, or the column that holds them. May be repeated.", "--references", "-r"),
+    ] = None,
+    inputs: InputOptions = InputOptions(),
+    columns: ColumnOptions = ColumnOptions(),
+    metric: Annotated[
+        list[str] | None, option(MEASURE, 'Default: charsim. Or "charsim(form=base)"; repeatable.', "--metric", "-m")
+    ] = None,
+    charsim: CharsimOptions = CharsimOptions(),
+    compiled: Annotated[str | None, option(MEASURE, "Score against what refsim compile wrote there.")] = None,
+    preparation: PreparationOptions = PreparationOptions(),
+    per_segment: Annotated[
+        str | None, option(OUTPUT, "Write each row with its scores: .jsonl, .tsv or .parquet.")
+    ] = None,
+    json: Annotated[bool, option(OUTPUT, "Print JSON instead of the table.")] = False,
+    no_ceiling: Annotated[bool, option(OUTPUT, "Leave out what references score among themselves.")] = False,
+    threads: Annotated[int | None, option(OUTPUT, "Default: REFSIM_THREADS, or every core.")] = None,
+) -> None:
+    """Score candidates against references: a table with a row for each system, the best first."""
+    if not candidates:
+        raise InputError("no candidates are given; expected files, or - for standard input")
+    if per_segment is not None:
+        check_output(per_segment, [*candidates, *(references or ())])
+    arguments = reading(candidates, inputs, columns, references or ())
+    metrics: Sequence[Metric]
+    if compiled is None:
+        metrics = list(pick_metrics(metric or (), charsim, preparation).values())
+    else:
+        _refuse_beside_compiled(references, metric, settings(charsim, preparation))
+        metrics = [open_compiled(compiled, on=inputs.on)]
+        arguments |= {"on": None, "need_references": False}
+    systems, skipped = _run(candidates, arguments, metrics, per_segment, threads=threads, ceilings=not no_ceiling)
+    _show(systems, skipped, json=json)
+    if per_segment is not None:
+        note(f"wrote {per_segment}")
+
+
+def _refuse_beside_compiled(
+    references: Sequence[str] | None, metric: Sequence[str] | None, given: Mapping[str, object]
+) -> None:
+    named = [f"--{name.replace('_', '-')}" for name in given]
+    named += ["--references"] * bool(references) + ["--metric"] * bool(metric)
+    if named:
+        raise InputError(
+            f"{', '.join(named)} with --compiled: the compiled set has its references, metric and preparation; "
+            "leave the option out, or compile the references again with it"
+        )
+
+
+def _run(
+    candidates: Sequence[str],
+    arguments: Mapping[str, Any],
+    metrics: Sequence[Metric],
+    per_segment: str | None,
+    *,
+    threads: int | None,
+    ceilings: bool,
+) -> tuple[Systems, Sequence[str]]:
+    """Score batch by batch, writing rows as they come; return the systems and the rows left out."""
+    tally = Tally()
+    paths = [path_or_stdin(name) for name in candidates]
+    with (
+        row_file(per_segment) if per_segment is not None else nullcontext() as rows,
+        Progress("scoring") as progress,
+        read(paths, progress=progress.reading, **arguments) as reader,
+    ):
+        for part in stream(reader, metrics, threads=threads, ceilings=ceilings):
+            tally.add(part)
+            if rows is not None:
+                rows.write(part.columns())
+            progress.advance(len(part))
+        skipped = list(reader.skipped)
+        if not reader.rows:
+            note_skipped(skipped)
+            raise InputError(f"{', '.join(paths)}: no row to score; expected one or more")
+    return tally.systems(), skipped
+
+
+def _show(systems: Systems, skipped: Sequence[str], *, json: bool) -> None:
+    if json:
+        records = [row.record() for row in systems]
+        sys.stdout.write(json_text({"systems": records, "skipped": {"count": len(skipped), "rows": skipped}}) + "\n")
+    else:
+        from refsim.output.tables import print_systems  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
+
+        print_systems(systems, sys.stdout)
+    note_skipped(skipped)

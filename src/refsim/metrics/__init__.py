@@ -1,0 +1,128 @@
+"""Metrics by name: "charsim(form=base, max_order=4)" -> Charsim(form="base", max_order=4).
+
+    text  --parse-->  name, parameters  --_CONSTRUCTORS-->  the class, imported now  -->  a metric
+
+A metric's module is imported when its name is first asked for, so that a name costs nothing before.
+Names of parameters are the metric's own; those of `Preparation` may stand among them.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import importlib
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from refsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from refsim.metric import Metric
+
+_CONSTRUCTORS: Final[Mapping[str, tuple[str, str]]] = {
+    "charsim": ("refsim.metrics.charsim", "Charsim"),
+}
+
+_CALL = re.compile(r"\s*(?P<name>[^\s()]+)\s*(?:\((?P<parameters>.*)\)\s*)?", re.DOTALL)
+# A value is quoted, or runs to the next comma. Versions of Unicode in square brackets, as str(metric) and
+# signatures have them, are read over: the tables are those of this Python, whatever the text says.
+_PARAMETER = re.compile(
+    r"""\s*(?P<key>\w+)\s*(?:=\s*(?P<value>"[^"]*"|'[^']*'|[^,"'\[\]]*?)\s*)?(?:\[[^\[\]]*\]\s*)?(?:,|$)""",
+)
+_WORDS: Final[Mapping[str, object]] = {"true": True, "false": False, "none": None}
+
+
+def metric_names() -> tuple[str, ...]:
+    """Return the names that `parse_metric` knows."""
+    return tuple(_CONSTRUCTORS)
+
+
+def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Metric:
+    """Return the metric that a text such as "charsim(form=base)" names.
+
+    `defaults` are parameters for those that the text leaves out; they must suit the metric. Raises InputError
+    for an unknown name or parameter, with the nearest known one, and for a value that the metric refuses.
+    """
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise InputError(f"metric {text!r}: expected a name with parameters in brackets, as in charsim(form=base)")
+    constructor = _find_constructor(match["name"])
+    parameters = dict(defaults or {})
+    for key, value in _parse_parameters(text, match["parameters"] or ""):
+        parameters[key] = value
+    return _construct(text, constructor, parameters)
+
+
+def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Metric]:
+    """Return the metrics by their labels, which are their texts in short form: {"charsim(form=base)": Charsim(...)}.
+
+    Raises InputError for a metric that is given twice, for its columns would have one name.
+    """
+    items = [metrics] if isinstance(metrics, str) or hasattr(metrics, "measure") else metrics
+    labelled: dict[str, Metric] = {}
+    for item in items:
+        metric = parse_metric(item) if isinstance(item, str) else item
+        if str(metric) in labelled:
+            raise InputError(f"metric {metric} is given twice; name each once")
+        labelled[str(metric)] = metric
+    if not labelled:
+        raise InputError(f"no metric is given; expected one or more of {', '.join(_CONSTRUCTORS)}")
+    return labelled
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return "; did you mean X?" for the known word next to `word`, or the known words if none is near."""
+    known = list(known)
+    nearest = difflib.get_close_matches(word.lower(), known, n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else f"; known are {', '.join(known)}"
+
+
+def _find_constructor(name: str) -> type[Any]:
+    if name not in _CONSTRUCTORS:
+        raise InputError(f"no metric is called {name!r}{did_you_mean(name, _CONSTRUCTORS)}")
+    module, attribute = _CONSTRUCTORS[name]
+    constructor: type[Any] = getattr(importlib.import_module(module), attribute)
+    return constructor
+
+
+def _parse_parameters(text: str, parameters: str) -> Iterator[tuple[str, object]]:
+    position = 0
+    while position < len(parameters):
+        match = _PARAMETER.match(parameters, position)
+        if match is None or match["value"] == "":
+            raise InputError(
+                f"metric {text!r}: cannot read {parameters[position:].strip()!r}; "
+                "expected key=value, separated by commas, as in charsim(form=base, max_order=4)"
+            )
+        yield match["key"], _parse_value(match["value"])
+        position = match.end()
+
+
+def _parse_value(value: str | None) -> object:
+    if value is None:
+        return True  # a bare word is a flag: charsim(casefold)
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
+
+
+def _construct(text: str, constructor: type[Any], parameters: Mapping[str, object]) -> Metric:
+    from refsim.text import Preparation  # noqa: PLC0415  text loads numpy, which a list of names does not need
+
+    own = {field.name for field in dataclasses.fields(constructor)}
+    preparing = {field.name for field in dataclasses.fields(Preparation)} if "preparation" in own else set()
+    known = sorted((own | preparing) - {"preparation"})
+    for key in parameters:
+        if key not in known:
+            raise InputError(f"metric {text!r} has no parameter {key!r}{did_you_mean(key, known)}")
+    arguments = {key: value for key, value in parameters.items() if key in own}
+    if settings := {key: value for key, value in parameters.items() if key in preparing}:
+        arguments["preparation"] = Preparation(**settings)  # type: ignore[arg-type]  # it checks its values itself
+    metric: Metric = constructor(**arguments)
+    return metric

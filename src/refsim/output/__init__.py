@@ -1,0 +1,1 @@
+"""Results on their way to people and programs: tables on a terminal, files, and a progress bar. Computes nothing."""

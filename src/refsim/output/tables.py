@@ -1,0 +1,135 @@
+"""Tables for a terminal or a pipe: the signature first, then a row per system, or per candidate of an item.
+
+On a terminal a table fits the width, and long names fold. In a pipe each row stays one line, as programs that
+read lines expect. Wide characters count as two columns; a name from right to left ends with a mark, or the numbers
+beside it would change places with it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import IO, TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from refsim.analysis.select import Ranked
+    from refsim.results import Systems, SystemScore
+
+_LEFT_TO_RIGHT_MARK: Final = "\u200e"
+# Embeddings, overrides and isolates: they would turn the rest of the row.
+_TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_NONE: Final = "–"
+_NARROW: Final = 80
+
+
+def print_systems(systems: Systems, file: IO[str]) -> None:
+    """Print a table per metric: its signature, then systems with count, scores and ceiling, in the order given."""
+    console = _console(file)
+    for i, rows in enumerate(systems.by_metric().values()):
+        if i:
+            console.print()
+        console.print(_line(rows[0].signature))
+        _print_table(console, _systems_table(rows, console))
+        for note in _notes(rows):
+            console.print(_line(note, style="dim"))
+
+
+def _systems_table(rows: Sequence[SystemScore], console: Console) -> Table:
+    table = _table()
+    table.add_column("system", overflow="fold")
+    table.add_column("n", justify="right", no_wrap=True)
+    for i, name in enumerate(rows[0].scores):
+        table.add_column(name if i else "mean", justify="right", no_wrap=True)
+    table.add_column("ceiling", justify="right", no_wrap=True)
+    for row in rows:
+        scores = [f"{value:.4f}" for value in row.scores.values()]
+        table.add_row(_name(row.system, console), f"{row.count:,}", *scores, _number(row.ceiling))
+    return table
+
+
+def _notes(rows: Sequence[SystemScore]) -> list[str]:
+    """Say why a ceiling is missing, or stands on fewer segments than the mean."""
+    reasons = dict.fromkeys(row.no_ceiling for row in rows if row.ceiling is None)
+    notes = [f"{_NONE} no ceiling: {reason}" for reason in reasons]
+    partial = [row for row in rows if row.ceiling is not None and row.ceiling_count < row.count]
+    if partial:
+        fewest = min(partial, key=lambda row: row.ceiling_count)
+        notes.append(f"ceiling: over the {fewest.ceiling_count:,} of {fewest.count:,} segments with two references or more")
+    return notes
+
+
+def print_candidates(signature: str, ranked: Sequence[Sequence[Ranked]], file: IO[str]) -> None:
+    """Print the signature, then the candidates of each list: id, system, rank, score, sample, text."""
+    console = _console(file)
+    console.print(_line(signature))
+    systems = {row.system for one in ranked for row in one}
+    table = _table()
+    table.add_column("id", overflow="fold", max_width=24)
+    if len(systems) > 1:
+        table.add_column("system", overflow="fold", max_width=24)
+    for heading in ("rank", "score", "sample"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    # On a terminal a text is cut at the edge: the table is there to see the ranks.
+    table.add_column("candidate", no_wrap=True, overflow="ellipsis")
+    for one in ranked:
+        for row in one:
+            names = [_name(row.id, console), *([_name(row.system, console)] if len(systems) > 1 else [])]
+            numbers = [f"{row.rank:,}", _number(row.score), f"{row.sample:,}"]
+            table.add_row(*names, *numbers, _name(row.candidate, console))
+    _print_table(console, table)
+
+
+class _Console(Console):
+    """A console that leaves a closed pipe to the caller, where rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _console(file: IO[str]) -> Console:
+    # Nothing in a name or a text is markup, an emoji's name or a number to be coloured.
+    return _Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=False)
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+
+
+def _print_table(console: Console, table: Table) -> None:
+    if console.is_terminal:
+        console.print(table)
+        return
+    # In a pipe a row is a line, however long a name is.
+    widest = console.measure(table, options=console.options.update(width=1_000_000)).maximum
+    console.print(table, width=max(widest, _NARROW), crop=False, no_wrap=True, soft_wrap=True)
+
+
+def _line(text: str, style: str = "") -> Text:
+    return Text(_printable(text), style=style, overflow="fold")
+
+
+def _number(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.4f}"
+
+
+def _name(text: str, console: Console) -> Text:
+    shown = _printable(text)
+    if console.is_terminal and any(unicodedata.bidirectional(character) in {"R", "AL"} for character in shown):
+        shown += _LEFT_TO_RIGHT_MARK
+    return Text(shown)
+
+
+def _printable(text: str) -> str:
+    """Return the text with what would move the cursor, turn the direction or not encode, as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c.encode("unicode_escape").decode() if _is_hidden(c) else c for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _TURNS

@@ -1,0 +1,174 @@
+"""The one loop: batches in, scores out; in memory or as a stream.
+
+    batches  --stream-->  SegmentScores, one per batch  --Tally-->  Systems
+                                  +--------- evaluate --------->  Results: both, kept
+
+A stream holds one batch at a time and, per system, an exact total: memory does not grow with the input. The
+ceiling of a list of references is worked out once, however many segments and systems share the list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from refsim.metric import Stats, Total
+from refsim.metrics import make_metrics
+from refsim.results import Results, Segments, SegmentScores, Systems, SystemScore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from refsim.metric import Metric
+    from refsim.segments import Batch
+
+# A number and a digest each: at most some 20 MB, while an item's rows from many systems may lie far apart.
+_CEILINGS_KEPT: Final = 100_000
+
+
+def evaluate(
+    source: Any,  # noqa: ANN401  what refsim.readers.read takes: paths, rows, frames, tables, batches
+    metrics: Sequence[str | Metric] | str | Metric = ("charsim",),
+    *,
+    threads: int | None = None,
+    ceilings: bool = True,
+    **reading: Any,  # noqa: ANN401  the options of refsim.readers.read
+) -> Results:
+    """Score all segments of a source with each metric, and keep every score.
+
+    `source` and `reading` are as in `refsim.readers.read`: a path, several, rows, a DataFrame, batches. `ceilings`
+    also works out what each list of references scores among itself. Raises InputError for input that cannot be scored.
+    """
+    from refsim.readers import read  # noqa: PLC0415  so that a stream of batches needs no reader
+
+    tally = Tally()
+    with read(source, **reading) as reader:
+        parts = [tally.add(part) for part in stream(reader, metrics, threads=threads, ceilings=ceilings)]
+    return Results(tally.systems(), Segments(parts), tuple(reader.skipped))
+
+
+def stream(
+    batches: Iterable[Batch],
+    metrics: Sequence[str | Metric] | str | Metric = ("charsim",),
+    *,
+    threads: int | None = None,
+    ceilings: bool = True,
+) -> Iterator[SegmentScores]:
+    """Yield the scores of each batch as it comes, holding one batch at a time.
+
+    A `Tally` turns them into the scores of systems; order and size of batches change nothing, to the last bit.
+    """
+    labelled = make_metrics(metrics)
+    signatures = {label: metric.signature for label, metric in labelled.items()}
+    tops = {label: _Ceilings(metric, threads) for label, metric in labelled.items()} if ceilings else {}
+    for batch in batches:
+        stats = {label: metric.measure(batch, threads=threads) for label, metric in labelled.items()}
+        scores: dict[str, NDArray[np.float64]] = {}
+        for label, metric in labelled.items():
+            for i, (name, values) in enumerate(metric.finish(stats[label]).items()):
+                scores[f"{label}.{name}" if i else label] = values
+        top = {label: ceiling.of_batch(batch) for label, ceiling in tops.items()}
+        yield SegmentScores(batch, labelled, stats, scores, top, signatures)
+
+
+class Tally:
+    """The totals of systems, fed with the scores of batches: exact, so that any order gives the same bits."""
+
+    def __init__(self) -> None:
+        """Start with no system at all."""
+        self._metrics: Mapping[str, Metric] = {}
+        self._totals: dict[tuple[str, str], Total] = {}
+        self._tops: dict[tuple[str, str], Total] = {}
+
+    def add(self, part: SegmentScores) -> SegmentScores:
+        """Add the scores of a batch, and return them."""
+        self._metrics = part.metrics
+        for system, rows in _rows_by_system(part.batch.systems):
+            for label, stats in part.stats.items():
+                _add(self._totals, (label, system), stats.rows[rows])
+                tops = part.ceilings[label][rows] if label in part.ceilings else np.empty(0)
+                _add(self._tops, (label, system), tops[~np.isnan(tops), np.newaxis])
+        return part
+
+    def systems(self) -> Systems:
+        """Return the scores of all systems so far: by metric in the order given, the best system first."""
+        rows = [self._system(label, system) for label, system in self._totals]
+        order = list(self._metrics)
+        # Equal means stay in the order of the input, for sorting is stable.
+        return Systems(sorted(rows, key=lambda row: (order.index(row.metric), -row.mean)))
+
+    def _system(self, label: str, system: str) -> SystemScore:
+        metric, total, top = self._metrics[label], self._totals[label, system], self._tops[label, system]
+        return SystemScore(
+            system=system,
+            metric=label,
+            signature=metric.signature,
+            count=total.count,
+            scores=metric.finish_total(total),
+            ceiling=top.mean()[0] if top.count else None,
+            ceiling_count=top.count,
+        )
+
+
+class _Ceilings:
+    """The ceiling of each segment's references under one metric, worked out once per distinct list."""
+
+    def __init__(self, metric: Metric, threads: int | None) -> None:
+        self._metric = metric
+        self._threads = threads
+        self._known: OrderedDict[bytes, float] = OrderedDict()
+
+    def of_batch(self, batch: Batch) -> NDArray[np.float64]:
+        """Return the ceilings (S,) of a batch; NaN for a segment without two references."""
+        if hasattr(self._metric, "ceilings"):
+            ceilings: NDArray[np.float64] = self._metric.ceilings(batch)
+            return ceilings
+        if not hasattr(self._metric, "compile"):
+            return np.full(len(batch), np.nan)
+        # Rows joined by a key share one list object; a digest tells equal lists in different batches.
+        seen: dict[int, float] = {}
+        references = batch.references
+        for texts in references:
+            if id(texts) not in seen:
+                seen[id(texts)] = self._of_list(texts)
+        return np.fromiter((seen[id(texts)] for texts in references), np.float64, count=len(references))
+
+    def _of_list(self, references: Sequence[str]) -> float:
+        if len(references) < 2:  # noqa: PLR2004  one text has no other to be compared with
+            return float("nan")
+        key = _digest(references)
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        ceiling: float = self._metric.compile(references, threads=self._threads).ceiling()  # type: ignore[attr-defined]
+        self._known[key] = ceiling
+        if len(self._known) > _CEILINGS_KEPT:
+            self._known.popitem(last=False)
+        return ceiling
+
+
+def _digest(texts: Sequence[str]) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+def _rows_by_system(systems: Sequence[str]) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    rows: dict[str, list[int]] = {}
+    for i, system in enumerate(systems):
+        rows.setdefault(system, []).append(i)
+    for system, indices in rows.items():
+        yield system, np.array(indices, dtype=np.int64)
+
+
+def _add(totals: dict[tuple[str, str], Total], key: tuple[str, str], rows: NDArray[np.float64]) -> None:
+    total = Stats(rows).total()
+    totals[key] = totals[key] + total if key in totals else total
