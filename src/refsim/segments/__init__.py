@@ -14,12 +14,28 @@ passes batches between machines or writes them down. Nothing here loads pyarrow 
 
 from refsim.segments._assemble import Assembler
 from refsim.segments._batch import Batch, Places, Segment
+from refsim.segments._checks import describe, is_null, label_of, text_of
 from refsim.segments._chunk import Chunk, Lookup
-from refsim.segments._fields import MISSING, Binding, Fields, Selector, bind
+from refsim.segments._fields import (
+    MISSING,
+    NUMBERED,
+    USUAL,
+    USUAL_IN_REFERENCE_FILES,
+    Binding,
+    Fields,
+    Selector,
+    bind,
+    bind_references,
+    listed,
+)
 from refsim.segments._keys import Keys
+from refsim.segments._references import from_columns as references_of
 
 __all__ = [
     "MISSING",
+    "NUMBERED",
+    "USUAL",
+    "USUAL_IN_REFERENCE_FILES",
     "Assembler",
     "Batch",
     "Binding",
@@ -31,4 +47,11 @@ __all__ = [
     "Segment",
     "Selector",
     "bind",
+    "bind_references",
+    "describe",
+    "is_null",
+    "label_of",
+    "listed",
+    "references_of",
+    "text_of",
 ]

@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 # Digits of a whole number that still fits 64 bits, with its sign.
 LONGEST = 20
+MANY_BITS = 1000
 
 
 def is_null(value: object) -> bool:
@@ -48,7 +49,9 @@ def describe(value: object) -> str:
 
 def _digits(value: float) -> str:
     # Python refuses to print whole numbers of more than 4,300 digits.
-    return f"about 2**{value.bit_length()}" if isinstance(value, int) and value.bit_length() > 1000 else repr(value)
+    return (
+        f"about 2**{value.bit_length()}" if isinstance(value, int) and value.bit_length() > MANY_BITS else repr(value)
+    )
 
 
 def _short(text: str, limit: int = 60) -> str:

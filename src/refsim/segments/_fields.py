@@ -122,13 +122,12 @@ class Binding:
         return {one.column for one in (*self.parts.values(), *self.references) if not one.way}
 
 
-def bind(  # noqa: PLR0913  # each says one thing, by name
+def bind(
     names: Sequence[str],
     fields: Fields,
     place: str,
     *,
     before: Binding | None = None,
-    usual_references: Sequence[str] = USUAL["references"],
     own_references: bool = True,
 ) -> Binding:
     """Return which column plays which part.
@@ -146,10 +145,9 @@ def bind(  # noqa: PLR0913  # each says one thing, by name
             parts[part] = Selector(found)
     if before:
         _check_same(before, parts, place)
-    references, numbered = (
-        _bind_references(names, fields, place, before, usual_references) if own_references else ((), False)
-    )
-    return Binding(parts, references, numbered)
+    if not own_references:
+        return Binding(parts, (), numbered=False)
+    return Binding(parts, *bind_references(names, fields, place, before))
 
 
 def _named(text: str, part: str, names: Sequence[str], place: str) -> Selector:
@@ -179,9 +177,14 @@ def _check_same(before: Binding, parts: dict[str, Selector], place: str) -> None
             )
 
 
-def _bind_references(
-    names: Sequence[str], fields: Fields, place: str, before: Binding | None, usual: Sequence[str]
+def bind_references(
+    names: Sequence[str],
+    fields: Fields,
+    place: str,
+    before: Binding | None = None,
+    usual: Sequence[str] = USUAL["references"],
 ) -> tuple[tuple[Selector, ...], bool]:
+    """Return the selectors of the references, none if nothing looks like them; and whether they are several columns."""
     named = fields.references
     if isinstance(named, str):
         return (_named(named, "references", names, place),), False

@@ -1,0 +1,64 @@
+"""Rows in memory -> batches: dicts, pandas DataFrames, pyarrow Tables, batches. Messages name them `rows[3]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from refsim.errors import InputError
+from refsim.readers import _join
+from refsim.segments import Assembler, Batch, Chunk, Keys, Places, describe
+
+if TYPE_CHECKING:
+    from refsim.readers._job import Job
+
+
+def from_memory(source: Iterator[Chunk | Batch], job: Job, skipped: list[str]) -> Iterator[Batch]:
+    """Yield the batches of what `rows_in` found."""
+    lookup: _join.ByKey | _join.ByLine | None = None
+    assembler: Assembler | None = None
+    for one in source:
+        if isinstance(one, Batch):
+            yield from job.pieces(one)
+            continue
+        if assembler is None:
+            lookup = job.lookup()
+            assembler = job.assembler(lookup, Keys(), skipped, "", moses=False)
+        for start in range(0, len(one), job.batch_size):
+            yield from job.batches(assembler, one.take(range(start, min(start + job.batch_size, len(one)))))
+    if isinstance(lookup, _join.ByLine):
+        lookup.check_all_used("the input")
+
+
+def rows_in(candidates: Any, size: int) -> Iterator[Chunk | Batch]:  # noqa: ANN401  # pandas and pyarrow may be absent
+    """Return the rows of an object as chunks, or as batches if it is made of those."""
+    if hasattr(candidates, "iloc") and hasattr(candidates, "columns"):
+        from refsim.segments import _arrow  # noqa: PLC0415  # loads pyarrow
+
+        return iter((_arrow.chunk_of_frame(candidates),))
+    if hasattr(candidates, "schema") and hasattr(candidates, "column_names"):
+        from refsim.segments import _arrow  # noqa: PLC0415  # as above
+
+        return iter((Batch.from_arrow(candidates) if _arrow.is_own(candidates) else _arrow.chunk_of_table(candidates),))
+    if isinstance(candidates, Batch):
+        return iter((candidates,))
+    if isinstance(candidates, Mapping) or not isinstance(candidates, Iterable):
+        raise InputError(
+            f"candidates is {describe(candidates)}; a path, '-', a file, dicts, a DataFrame or a Table is expected"
+        )
+    return _of_dicts(iter(candidates), size)
+
+
+def _of_dicts(rows: Iterator[Any], size: int) -> Iterator[Chunk | Batch]:
+    done = 0
+    while run := list(islice(rows, size)):
+        if all(isinstance(one, Batch) for one in run):
+            yield from run
+            continue
+        numbers = range(done, done + len(run))
+        for number, row in zip(numbers, run, strict=True):
+            if not isinstance(row, Mapping):
+                raise InputError(f"rows[{number}] is {describe(row)}; a dict is expected, one a segment")
+        yield Chunk.from_rows([dict(row) for row in run], Places("rows", numbers, "{}[{}]"), numbers)
+        done = numbers.stop
