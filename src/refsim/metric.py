@@ -84,8 +84,8 @@ class Metric(Protocol):
         """Everything that a number depends on: metric, parameters, preparation, version."""
         ...
 
-    def measure(self, batch: Batch) -> Stats:
-        """Return one row of statistics per segment of the batch."""
+    def measure(self, batch: Batch, *, threads: int | None = None) -> Stats:
+        """Return one row of statistics per segment of the batch; `threads` change the time, never a number."""
         ...
 
     def finish(self, stats: Stats) -> Mapping[str, NDArray[np.float64]]:
