@@ -13,7 +13,7 @@ import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from refsim.errors import RefsimError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing in binary that takes the name `path` when the block ends without an error.
 
     A file of that name is replaced, keeping its mode; a device or a pipe is written directly. Raises RefsimError
@@ -39,7 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
     raw.shown = str(path)
     try:
         file = io.BufferedWriter(raw)
-        yield file
+        yield cast("BinaryIO", file)
         file.flush()
         if not direct:
             with _naming(path):
@@ -58,7 +58,7 @@ class _Output(io.FileIO):
 
     shown: str
 
-    def write(self, data: Buffer, /) -> int | None:
+    def write(self, data: Buffer, /) -> int:  # type: ignore[override]  # typing.IO overloads it for bytes
         with _naming(self.shown):
             return super().write(data)
 

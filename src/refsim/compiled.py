@@ -1,10 +1,10 @@
 """Compiled references in a directory: one set, or a set for each key, and the metric that scores against them.
 
-    references       --save_set-->   DIR: a compiled set, as Scorer.save writes it
-    {key: references} --save_sets--> DIR: sets.json, and the compiled sets 0, 1, 2, ...
-    DIR  --open_compiled-->  CompiledReferences, a metric like any other, so run.stream needs no other loop
+    references         --Scorer.save-->  DIR: one compiled set
+    {key: references}  --save_sets-->    DIR: sets.json, and the compiled sets 0, 1, 2, ...
+    DIR  --open_compiled-->  CompiledReferences, a metric like any other, so that run.stream needs no other loop
 
-sets.json: {"refsim_sets": 1, "on": the column of keys, "sets": {key: directory}}.
+sets.json: {"refsim_sets": 1, "on": the column of keys, "metric": its signature, "sets": {key: directory}}.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,23 +25,19 @@ from refsim.metric import Stats, Total
 from refsim.metrics.charsim import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from refsim.metrics.charsim import Charsim
     from refsim.metrics._scorer import CharsimScorer
+    from refsim.metrics.charsim import Charsim
     from refsim.segments import Batch
 
 _INDEX: Final = "sets.json"
 _VERSION: Final = 1
-
-
-def save_set(references: Sequence[str], path: str | os.PathLike[str], metric: Charsim) -> None:
-    """Compile the references and write the set to the directory `path`."""
-    scorer = metric.compile(references)
-    with _replacing_directory(path) as directory:
-        scorer.save(directory)
+# 37 sets of up to 3,000 answers take about 0.6 GB. With less than all of them kept, rows in the order of the items
+# would load every set again in every batch, at 0.15 s each.
+_BYTES_KEPT: Final = 2 * 2**30
 
 
 def save_sets(
@@ -52,23 +48,22 @@ def save_sets(
     on: str,
     done: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Compile the references of each key and write all sets to the directory `path`.
+    """Compile the references of each key and write all sets to the directory `path`, complete or not at all.
 
-    `on` is the column that holds the keys, in the references and as the default in candidates. `done` is told how
-    many of how many sets are written.
+    `on` is the column that holds the keys, in the references and, unless told otherwise, in candidates. `done` is
+    told how many of how many sets are written. Sets that stand under that name are replaced, anything else is not.
     """
     if not sets:
         raise InputError(f"no value in the column {on!r}; expected references with one or more")
-    with _replacing_directory(path) as directory:
-        directory.mkdir()
+    with _replacing_directory(Path(path)) as directory:
         # Numbers, for a key may hold what no file system takes.
         names = {key: str(i) for i, key in enumerate(sets)}
         for i, (key, references) in enumerate(sets.items(), start=1):
             metric.compile(references).save(directory / names[key])
             if done is not None:
                 done(i, len(sets))
-        index = {"refsim_sets": _VERSION, "on": on.rpartition("=")[2], "sets": names}
-        (directory / _INDEX).write_text(json.dumps(index, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        index = {"refsim_sets": _VERSION, "on": on, "metric": metric.signature, "sets": names}
+        (directory / _INDEX).write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
 
 
 def open_compiled(path: str | os.PathLike[str], *, on: str | None = None) -> CompiledReferences:
@@ -79,42 +74,44 @@ def open_compiled(path: str | os.PathLike[str], *, on: str | None = None) -> Com
     """
     directory = Path(path)
     index = directory / _INDEX
-    if not index.exists():
-        if on is not None:
-            raise InputError(f"{directory}: holds one compiled set, for all rows; leave --on {on} out")
-        scorer = load(directory)
-        return CompiledReferences(directory, scorer.signature, str(scorer.metric), None, {None: scorer})
-    content = _read_index(index)
-    if not content["sets"]:
-        raise CompiledSetError(f"{index}: names no set; compile the references again")
-    scorers: dict[str | None, CharsimScorer] = {}
-    for key, name in content["sets"].items():
-        # Mapped, not read: sets of thousands of references each need not be in memory all at once.
-        scorers[key] = load(directory / name, mmap=True)
-    first = next(iter(scorers.values()))
-    return CompiledReferences(directory, first.metric.signature, str(first.metric), on or content["on"], scorers)
+    if index.exists():
+        content = _read_index(index)
+        paths = {key: directory / name for key, name in content["sets"].items()}
+        return CompiledReferences(directory, on or content["on"], paths)
+    if on is not None:
+        raise InputError(f"{directory}: holds one compiled set, for all rows; leave --on {on} out")
+    return CompiledReferences(directory, None, {"": directory})
 
 
 @dataclass(frozen=True)
 class CompiledReferences:
-    """A metric whose references are compiled sets: one for all rows, or for each the set of its key."""
+    """A metric whose references are compiled sets: one for all rows, or for each row the set of its key.
+
+    `on` is the column of keys, None for a single set; `paths` has the directory of each set. Sets are loaded when
+    the first row needs them.
+    """
 
     directory: Path
-    signature: str
-    label: str
     on: str | None
-    scorers: Mapping[str | None, CharsimScorer] = field(repr=False)
-    _ceilings: dict[str | None, float] = field(default_factory=dict, repr=False, compare=False)
+    paths: Mapping[str, Path] = field(repr=False)
+    _loaded: OrderedDict[str, CharsimScorer] = field(default_factory=OrderedDict, repr=False, compare=False)
+    _ceilings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    _metrics: dict[str, Charsim] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         """Return the short name of the metric that the sets were compiled for."""
-        return self.label
+        return str(self._metric)
+
+    @property
+    def signature(self) -> str:
+        """The signature of the metric; of a single set with the digest of its references."""
+        return self._metric.signature if self.on is not None else self._scorer("").signature
 
     def measure(self, batch: Batch, *, threads: int | None = None) -> Stats:
         """Return one row per segment: its score against the set of its key."""
         scores = np.empty(len(batch))
         for key, rows in self._rows_by_key(batch).items():
-            scores[rows] = self.scorers[key].score_batch([batch.candidates[i] for i in rows], threads=threads)
+            scores[rows] = self._scorer(key).score_batch([batch.candidates[i] for i in rows], threads=threads)
         return Stats(scores.reshape(-1, 1))
 
     def finish(self, stats: Stats) -> Mapping[str, NDArray[np.float64]]:
@@ -126,28 +123,45 @@ class CompiledReferences:
         return self._metric.finish_total(total)
 
     def ceilings(self, batch: Batch) -> NDArray[np.float64]:
-        """Return what the set of each row scores among itself (S,), worked out once a set."""
-        ceilings = np.full(len(batch), np.nan)
+        """Return what the set of each row scores among itself (S,), worked out once a set; NaN for sets of one."""
+        ceilings = np.empty(len(batch))
         for key, rows in self._rows_by_key(batch).items():
-            if key not in self._ceilings and len(self.scorers[key]) > 1:
-                self._ceilings[key] = self.scorers[key].ceiling()
-            ceilings[rows] = self._ceilings.get(key, np.nan)
+            if key not in self._ceilings:
+                scorer = self._scorer(key)
+                self._ceilings[key] = scorer.ceiling() if len(scorer) > 1 else float("nan")
+            ceilings[rows] = self._ceilings[key]
         return ceilings
 
     @property
     def _metric(self) -> Charsim:
-        return next(iter(self.scorers.values())).metric
+        return self._scorer(next(iter(self.paths))).metric if not self._metrics else self._metrics["first"]
 
-    def _rows_by_key(self, batch: Batch) -> dict[str | None, list[int]]:
+    def _scorer(self, key: str) -> CharsimScorer:
+        if key in self._loaded:
+            self._loaded.move_to_end(key)
+            return self._loaded[key]
+        scorer = load(self.paths[key])
+        first = self._metrics.setdefault("first", scorer.metric)
+        if scorer.metric != first:
+            raise CompiledSetError(
+                f"{self.paths[key]}: compiled for {scorer.metric}, other sets of {self.directory} for {first}; "
+                "compile the references again"
+            )
+        self._loaded[key] = scorer
+        while len(self._loaded) > 1 and sum(one.nbytes for one in self._loaded.values()) > _BYTES_KEPT:
+            self._loaded.popitem(last=False)
+        return scorer
+
+    def _rows_by_key(self, batch: Batch) -> dict[str, list[int]]:
         if self.on is None:
-            return {None: list(range(len(batch)))}
-        rows: dict[str | None, list[int]] = {}
+            return {"": list(range(len(batch)))}
+        rows: dict[str, list[int]] = {}
         for i, value in enumerate(batch.column(self.on)):
             key = value if isinstance(value, str) else str(value)
-            if key not in self.scorers:
+            if key not in self.paths:
                 raise InputError(
-                    f"{batch.place(i)}: {self.on} is {value!r}, which has no compiled set in {self.directory}; "
-                    f"there are {len(self.scorers):,}, the first is {next(iter(self.scorers))!r}"
+                    f"{batch.place(i)}: {self.on} is {value!r}, for which {self.directory} has no compiled set; "
+                    f"it has {len(self.paths):,}, the first for {next(iter(self.paths))!r}"
                 )
             rows.setdefault(key, []).append(i)
         return rows
@@ -156,48 +170,37 @@ class CompiledReferences:
 def _read_index(index: Path) -> dict[str, Any]:
     try:
         content = json.loads(index.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CompiledSetError(f"{index}: cannot be read: {error}; compile the references again") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise CompiledSetError(f"{index}: cannot be read ({error}); compile the references again") from error
     if not (
         isinstance(content, dict)
         and content.get("refsim_sets") == _VERSION
         and isinstance(content.get("on"), str)
         and isinstance(content.get("sets"), dict)
+        and content["sets"]
+        # A number, and so nothing that leads out of the directory.
         and all(isinstance(name, str) and name.isdecimal() for name in content["sets"].values())
     ):
-        raise CompiledSetError(f"{index}: is no index of compiled sets of version {_VERSION}; compile the references again")
+        raise CompiledSetError(f"{index}: no index of sets, version {_VERSION}; compile the references again")
     return content
 
 
 @contextmanager
-def _replacing_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a name for a new directory, which takes the name `path` when the block ends without an error.
-
-    What stands under that name is replaced if it is a compiled set or an empty directory; anything else is an error,
-    for a slip in a name must not cost a directory of other things.
-    """
-    final = Path(path).absolute()
-    _check_replaceable(final, Path(path))
-    temporary = final.with_name(f".{final.name}.{os.getpid()}.tmp")
+def _replacing_directory(path: Path) -> Iterator[Path]:
+    """Make a directory that takes the name `path` when the block ends without an error, and is removed otherwise."""
+    final = path.absolute()
+    if final.exists() and not (final / _INDEX).is_file() and not (final.is_dir() and not any(final.iterdir())):
+        raise InputError(f"{path}: exists and holds no compiled sets; give another name, or remove it first")
+    fresh = final.with_name(f".{final.name}.{os.getpid()}.tmp")
     old = final.with_name(f".{final.name}.{os.getpid()}.old")
     try:
-        yield temporary
+        fresh.mkdir(parents=True)
+        yield fresh
         if final.exists():
             final.replace(old)
-        temporary.replace(final)
+        fresh.replace(final)
     except OSError as error:
         raise RefsimError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
-
-
-def _check_replaceable(final: Path, shown: Path) -> None:
-    if not final.parent.is_dir():
-        raise InputError(f"{shown}: there is no directory {shown.parent}; create it first")
-    if not final.exists():
-        return
-    if not final.is_dir():
-        raise InputError(f"{shown}: is a file; expected the name of a new directory, or of a compiled set to replace")
-    if any(final.iterdir()) and not ((final / _INDEX).exists() or is_compiled_set(final)):
-        raise InputError(f"{shown}: holds other things than a compiled set; choose another name")

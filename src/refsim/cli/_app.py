@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cyclopts import App, CycloptsError
@@ -25,12 +27,30 @@ EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141
 
 
+_EXAMPLES = {
+    "score": """\
+refsim score hyp.txt -r ref.txt
+refsim score sysA.txt sysB.txt -r ref1.txt -r ref2.txt
+refsim score data.jsonl --candidate output --references doc.refs --id doc_id
+refsim score answers.jsonl -r references.parquet --on question_id
+refsim score - --form base --per-segment scores.parquet < data.jsonl""",
+    "compile": """\
+refsim compile references.txt -o references.refsim
+refsim score answers.txt --compiled references.refsim
+refsim compile references.parquet --on question_id -o questions.refsim
+refsim score answers.jsonl --compiled questions.refsim""",
+    "consensus": """\
+refsim consensus nbest.jsonl --top 1 -o best.txt
+refsim consensus samples.txt --num-candidates 8 --json
+refsim consensus nbest.jsonl --support references.parquet --on question_id""",
+}
+
+
 def make_app() -> App:
     """Return the application with its commands, which are loaded on demand."""
     app = App(
         name="refsim",
         help="How close texts are to their references: charsim, an exact character n-gram similarity of every order.",
-        help_epilogue="refsim score hyp.txt -r ref.txt    scores a file line by line; refsim score --help has more.",
         version=f"refsim {__version__}",
         help_format="plaintext",
         exit_on_error=False,
@@ -38,9 +58,13 @@ def make_app() -> App:
         suppress_keyboard_interrupt=False,
         result_action="return_none",
     )
-    app.command("refsim.cli._score:score", name="score", help="Score candidates against references.")
-    app.command("refsim.cli._compile:compile_", name="compile", help="Do the work on references once, and save it.")
-    app.command("refsim.cli._consensus:consensus", name="consensus", help="Rank n-best lists by their own agreement.")
+    for name, what in (
+        ("score", "Score candidates against references: a row for each system."),
+        ("compile", "Do the work on references once, and save it."),
+        ("consensus", "Rank n-best lists by how far their candidates agree."),
+    ):
+        place = f"refsim.cli._{name}:{name}"
+        app.command(place, name=name, help=what, help_epilogue=_EXAMPLES[name] + "\n")
     return app
 
 
@@ -51,7 +75,9 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        make_app()([STDIN if argument == "-" else argument for argument in arguments])
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            make_app()([STDIN if argument == "-" else argument for argument in arguments])
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail("interrupted; files that were being written are as they were before", EXIT_INTERRUPTED)
@@ -66,13 +92,15 @@ def run(arguments: Sequence[str]) -> int:
     return EXIT_FINE
 
 
+def _show_warning(message: Warning | str, *_: object) -> None:
+    sys.stderr.write(f"refsim: warning: {message}\n")
+
+
 def _fail(message: str, code: int = EXIT_BAD) -> int:
     _drop_output()
-    try:
+    with suppress(OSError):  # stderr closed or full: the exit code is all that is left to say it
         sys.stderr.write(f"refsim: {message}\n")
         sys.stderr.flush()
-    except OSError:
-        pass  # stderr is closed or full: the exit code is all that is left to say
     return code
 
 
@@ -86,10 +114,8 @@ def _drop_output() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        try:
+        with suppress(OSError, ValueError):  # in tests stdout is no file of the system
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (OSError, ValueError):
-            pass  # stdout is no file of the system, as in tests
 
 
 def _usage_message(error: CycloptsError) -> str:

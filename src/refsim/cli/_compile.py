@@ -1,7 +1,7 @@
 """`refsim compile`: the work on references done once, and saved for `refsim score --compiled`.
 
-    file  --readers.read_texts------->  one list     --compile-->  DIR: one compiled set
-          --readers.read_references-->  lists by key --compile-->  DIR: a set for each key
+file  --readers.read_texts------->  one list     --compile-->  DIR: one compiled set
+      --readers.read_references-->  lists by key --compile-->  DIR: a set for each key
 """
 
 from typing import Annotated
@@ -9,8 +9,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from refsim.cli._options import (
+    AS_CHARSIM,
+    AS_PREPARATION,
     INPUT,
-    MEASURE,
     OUTPUT,
     CharsimOptions,
     PreparationOptions,
@@ -19,34 +20,33 @@ from refsim.cli._options import (
     pick_charsim,
 )
 from refsim.cli._report import note
-from refsim.compiled import save_set, save_sets
-from refsim.errors import InputError
+from refsim.compiled import save_sets
 from refsim.output.progress import Progress
 from refsim.readers import read_references, read_texts
 
 
-def compile_(
-    *references: Annotated[str, Parameter(help="Files of references; of text, each line is one. - is standard input.")],
+def compile(  # noqa: A001, PLR0913  the command's name; an option is an argument
+    *references: Annotated[str, Parameter(required=True, help="Files of references: of text, a line is one.")],
     output: Annotated[str, option(OUTPUT, "The directory to write.", "--output", "-o")],
-    format: Annotated[str | None, option(INPUT, "text, tsv, csv, jsonl, json, parquet.", "--format", "-f")] = None,
+    format: Annotated[  # noqa: A002  the option's name
+        str | None, option(INPUT, "text, tsv, csv, jsonl, json, parquet.", "--format", "-f")
+    ] = None,
     field: Annotated[str | None, option(INPUT, "The column of text: a name or dotted selector.")] = None,
     on: Annotated[str | None, option(INPUT, "Compile a set for each value of this column.")] = None,
     no_header: Annotated[bool, option(INPUT, "TSV, CSV: the first line is a row; columns go by number.")] = False,
-    charsim: CharsimOptions = CharsimOptions(),
-    preparation: PreparationOptions = PreparationOptions(),
+    charsim: CharsimOptions = AS_CHARSIM,
+    preparation: PreparationOptions = AS_PREPARATION,
 ) -> None:
     """Compile references once; refsim score --compiled DIR then scores against them.
 
     With --on, references.parquet becomes a set for each question, and refsim score --compiled DIR --on question_id
     finds the set of each row. Form and preparation are those of the set.
     """
-    if not references:
-        raise InputError("no references are given; expected files, or - for standard input")
     metric = pick_charsim(charsim, preparation)
     paths = [path_or_stdin(name) for name in references]
     if on is None:
         texts = read_texts(paths, format=format, field=field, header=not no_header)
-        save_set(texts, output, metric)
+        metric.compile(texts).save(output)
         note(f"compiled {len(texts):,} references to {output}: {metric.signature}")
         return
     lists = read_references(paths, on=on, format=format, field=field)

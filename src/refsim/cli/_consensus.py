@@ -1,6 +1,6 @@
 """`refsim consensus`: n-best lists in, each ranked by how far its candidates agree, the best first.
 
-    file  --readers.read-->  batches  --analysis.select-->  ranked lists  -->  table, JSON lines, or a file
+file  --readers.read-->  batches  --analysis.select-->  ranked lists  -->  table, JSON lines, or a file
 """
 
 import sys
@@ -13,7 +13,10 @@ from refsim._atomic import replacing
 from refsim._columns import Columns, json_lines
 from refsim.analysis.select import Ranked, gather_lists, rank_by_consensus
 from refsim.cli._options import (
-    INPUT,
+    AS_CHARSIM,
+    AS_COLUMNS,
+    AS_INPUT,
+    AS_PREPARATION,
     MEASURE,
     OUTPUT,
     CharsimOptions,
@@ -24,6 +27,7 @@ from refsim.cli._options import (
     path_or_stdin,
     pick_charsim,
     reading,
+    target,
 )
 from refsim.cli._report import note, note_skipped
 from refsim.errors import InputError
@@ -32,17 +36,17 @@ from refsim.output.progress import Progress
 from refsim.readers import read
 
 
-def consensus(
-    *nbest: Annotated[str, Parameter(help="Files of n-best lists; - is standard input.")],
-    inputs: InputOptions = InputOptions(),
-    columns: ColumnOptions = ColumnOptions(),
+def consensus(  # noqa: PLR0913  an option is an argument
+    *nbest: Annotated[str, Parameter(required=True, help="Files of n-best lists; - is standard input.")],
+    inputs: InputOptions = AS_INPUT,
+    columns: ColumnOptions = AS_COLUMNS,
     support: Annotated[
         list[str] | None,
         option(MEASURE, "A file, or a column, of texts to agree with instead of the other candidates."),
     ] = None,
     leave_in: Annotated[bool, option(MEASURE, "Let a candidate count for itself too.")] = False,
-    charsim: CharsimOptions = CharsimOptions(),
-    preparation: PreparationOptions = PreparationOptions(),
+    charsim: CharsimOptions = AS_CHARSIM,
+    preparation: PreparationOptions = AS_PREPARATION,
     top: Annotated[int | None, option(OUTPUT, "Keep the best so many of each list.")] = None,
     output: Annotated[
         str | None,
@@ -55,8 +59,6 @@ def consensus(
 
     A candidate that stands alone has nothing to agree with: it is kept, with rank 1 and no score.
     """
-    if not nbest:
-        raise InputError("no n-best lists are given; expected files, or - for standard input")
     if top is not None and top < 1:
         raise InputError(f"--top {top}: expected a number from 1 on")
     if leave_in and support:
@@ -65,9 +67,10 @@ def consensus(
         _check(output, [*nbest, *(support or ())])
     metric = pick_charsim(charsim, preparation)
     arguments = reading(nbest, inputs, columns, support or ()) | {"need_references": bool(support)}
-    with Progress("reading") as progress, read(
-        [path_or_stdin(name) for name in nbest], progress=progress.reading, **arguments
-    ) as reader:
+    with (
+        Progress("reading") as progress,
+        read(target(nbest), progress=progress.reading, **arguments) as reader,
+    ):
         lists = gather_lists(progress.counting(reader))
         skipped = list(reader.skipped)
     if not lists:
@@ -137,7 +140,8 @@ def _rows(ranked: Sequence[Sequence[Ranked]]) -> Iterator[Ranked]:
 def _tell(ranked: Sequence[Sequence[Ranked]], skipped: Sequence[str], output: str | None) -> None:
     alone = sum(one[0].score is None for one in ranked)
     if alone:
-        note(f"{alone:,} of {len(ranked):,} items {'has' if alone == 1 else 'have'} one candidate: kept, without a score")
+        have = "has" if alone == 1 else "have"
+        note(f"{alone:,} of {len(ranked):,} items {have} one candidate: kept, without a score")
     note_skipped(skipped)
     if output is not None:
         note(f"wrote {output}")

@@ -1,8 +1,8 @@
 """The options that commands share, in groups, and what they become: arguments for readers and metrics.
 
-    Input        -->  readers.read(...)
-    Measure      -->  {"charsim(form=base)": Charsim(form="base")}
-    References that are a file or a column: `split_references` decides, and asks where both would do.
+Input        -->  readers.read(...)
+Measure      -->  {"charsim(form=base)": Charsim(form="base")}
+References that are a file or a column: `split_references` decides, and asks where both would do.
 """
 
 import dataclasses
@@ -71,6 +71,7 @@ class InputOptions:
     on: Annotated[
         str | None, option(INPUT, "The column by which rows find their references; left=right if names differ.")
     ] = None
+    reference_format: Annotated[str | None, option(INPUT, "The format of the references file.")] = None
     reference_field: Annotated[str | None, option(INPUT, "The column of text in the references file.")] = None
     num_candidates: Annotated[int | None, option(INPUT, "Text: so many candidate lines for each reference.")] = None
     samples: Annotated[bool, option(INPUT, "Number rows of the same item and system; else they are an error.")] = False
@@ -93,9 +94,7 @@ class PreparationOptions:
     whitespace: Annotated[
         Literal["keep", "strip", "collapse", "remove"] | None, option(PREPARATION, "What becomes of white space.")
     ] = None
-    unit: Annotated[
-        Literal["codepoint", "grapheme"] | None, option(PREPARATION, "What counts as a character.")
-    ] = None
+    unit: Annotated[Literal["codepoint", "grapheme"] | None, option(PREPARATION, "What counts as a character.")] = None
 
 
 @Parameter(name="*")
@@ -105,6 +104,13 @@ class CharsimOptions:
 
     form: Annotated[Form | None, option(MEASURE, "charsim's average over references.")] = None
     max_order: Annotated[int | None, option(MEASURE, "charsim up to this order, not every order.")] = None
+
+
+# What a command has where no option of a group is given.
+AS_INPUT = InputOptions()
+AS_COLUMNS = ColumnOptions()
+AS_CHARSIM = CharsimOptions()
+AS_PREPARATION = PreparationOptions()
 
 
 def settings(*options: object) -> dict[str, object]:
@@ -131,6 +137,12 @@ def path_or_stdin(name: str) -> str:
     return "-" if name == STDIN else name
 
 
+def target(names: Sequence[str]) -> str | list[str]:
+    """Return files as `readers.read` takes them: one by itself, several in a list."""
+    paths = [path_or_stdin(name) for name in names]
+    return paths[0] if len(paths) == 1 else paths
+
+
 def reading(
     candidates: Sequence[str], options: InputOptions, columns: ColumnOptions, references: Sequence[str]
 ) -> dict[str, Any]:
@@ -140,8 +152,9 @@ def reading(
     files, fields = split_references(references, on=options.on, table=_is_table(candidates, options.format))
     return {
         "references": [path_or_stdin(name) for name in files] or None,
-        "fields": Fields(**settings(columns), references=fields or None),  # type: ignore[arg-type]  # all are strings
+        "fields": Fields(**settings(columns), references=(fields[0] if len(fields) == 1 else fields) or None),  # type: ignore[arg-type]  # all are strings
         "format": options.format,
+        "reference_format": options.reference_format,
         "reference_field": options.reference_field,
         "on": options.on,
         "num_candidates": options.num_candidates,

@@ -1,7 +1,7 @@
 """`refsim score`: candidates and references in, a table of systems out, and a file of every segment if asked for.
 
-    files  --readers.read-->  batches  --run.stream-->  scores  --Tally-->  table, or JSON
-                                                          +-->  --per-segment FILE
+files  --readers.read-->  batches  --run.stream-->  scores  --Tally-->  table, or JSON
+                                                      +-->  --per-segment FILE
 """
 
 import sys
@@ -11,7 +11,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from refsim._columns import json_text
 from refsim.cli._options import (
+    AS_CHARSIM,
+    AS_COLUMNS,
+    AS_INPUT,
+    AS_PREPARATION,
     INPUT,
     MEASURE,
     OUTPUT,
@@ -24,6 +29,7 @@ from refsim.cli._options import (
     pick_metrics,
     reading,
     settings,
+    target,
 )
 from refsim.cli._report import note, note_skipped
 from refsim.compiled import open_compiled
@@ -32,25 +38,24 @@ from refsim.metric import Metric
 from refsim.output.files import check_output, row_file
 from refsim.output.progress import Progress
 from refsim.readers import read
-from refsim._columns import json_text
 from refsim.results import Systems
 from refsim.run import Tally, stream
 
 
-def score(
-    *candidates: Annotated[str, Parameter(help="Files of candidates, one for each system; - is standard input.")],
+def score(  # noqa: PLR0913  an option is an argument
+    *candidates: Annotated[str, Parameter(required=True, help="Files, one for each system; - is standard input.")],
     references: Annotated[
         list[str] | None,
         option(INPUT, "A file of references, or the column that holds them. May be repeated.", "--references", "-r"),
     ] = None,
-    inputs: InputOptions = InputOptions(),
-    columns: ColumnOptions = ColumnOptions(),
+    inputs: InputOptions = AS_INPUT,
+    columns: ColumnOptions = AS_COLUMNS,
     metric: Annotated[
         list[str] | None, option(MEASURE, 'Default: charsim. Or "charsim(form=base)"; repeatable.', "--metric", "-m")
     ] = None,
-    charsim: CharsimOptions = CharsimOptions(),
+    charsim: CharsimOptions = AS_CHARSIM,
     compiled: Annotated[str | None, option(MEASURE, "Score against what refsim compile wrote there.")] = None,
-    preparation: PreparationOptions = PreparationOptions(),
+    preparation: PreparationOptions = AS_PREPARATION,
     per_segment: Annotated[
         str | None, option(OUTPUT, "Write each row with its scores: .jsonl, .tsv or .parquet.")
     ] = None,
@@ -59,8 +64,6 @@ def score(
     threads: Annotated[int | None, option(OUTPUT, "Default: REFSIM_THREADS, or every core.")] = None,
 ) -> None:
     """Score candidates against references: a table with a row for each system, the best first."""
-    if not candidates:
-        raise InputError("no candidates are given; expected files, or - for standard input")
     if per_segment is not None:
         check_output(per_segment, [*candidates, *(references or ())])
     arguments = reading(candidates, inputs, columns, references or ())
@@ -89,7 +92,7 @@ def _refuse_beside_compiled(
         )
 
 
-def _run(
+def _run(  # noqa: PLR0913  as above
     candidates: Sequence[str],
     arguments: Mapping[str, Any],
     metrics: Sequence[Metric],
@@ -100,11 +103,10 @@ def _run(
 ) -> tuple[Systems, Sequence[str]]:
     """Score batch by batch, writing rows as they come; return the systems and the rows left out."""
     tally = Tally()
-    paths = [path_or_stdin(name) for name in candidates]
     with (
         row_file(per_segment) if per_segment is not None else nullcontext() as rows,
         Progress("scoring") as progress,
-        read(paths, progress=progress.reading, **arguments) as reader,
+        read(target(candidates), progress=progress.reading, **arguments) as reader,
     ):
         for part in stream(reader, metrics, threads=threads, ceilings=ceilings):
             tally.add(part)
@@ -114,7 +116,7 @@ def _run(
         skipped = list(reader.skipped)
         if not reader.rows:
             note_skipped(skipped)
-            raise InputError(f"{', '.join(paths)}: no row to score; expected one or more")
+            raise InputError(f"{', '.join(map(path_or_stdin, candidates))}: no row to score; expected one or more")
     return tally.systems(), skipped
 
 

@@ -19,7 +19,7 @@ from refsim._columns import conform, json_lines, json_text, to_arrow, unify_sche
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     import pyarrow as pa
@@ -130,7 +130,11 @@ class _Parquet:
                 writer.write_table(pa.concat_tables(group), row_group_size=_ROWS_OF_A_GROUP)
 
 
-_WRITERS: Final = {".jsonl": _JsonLines, ".tsv": _TabSeparated, ".parquet": _Parquet}
+_WRITERS: Final[Mapping[str, type[_JsonLines | _TabSeparated | _Parquet]]] = {
+    ".jsonl": _JsonLines,
+    ".tsv": _TabSeparated,
+    ".parquet": _Parquet,
+}
 
 
 def _find_writer(path: Path) -> type[_JsonLines | _TabSeparated | _Parquet]:

@@ -24,7 +24,9 @@ _LEFT_TO_RIGHT_MARK: Final = "\u200e"
 # Embeddings, overrides and isolates: they would turn the rest of the row.
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _NONE: Final = "–"
-_NARROW: Final = 80
+_UNLIMITED: Final = 1_000_000
+_LONGEST_NAME: Final = 24
+_SHORTEST: Final = 10
 
 
 def print_systems(systems: Systems, file: IO[str]) -> None:
@@ -59,29 +61,39 @@ def _notes(rows: Sequence[SystemScore]) -> list[str]:
     partial = [row for row in rows if row.ceiling is not None and row.ceiling_count < row.count]
     if partial:
         fewest = min(partial, key=lambda row: row.ceiling_count)
-        notes.append(f"ceiling: over the {fewest.ceiling_count:,} of {fewest.count:,} segments with two references or more")
+        notes.append(
+            f"ceiling: over the {fewest.ceiling_count:,} of {fewest.count:,} segments with two references or more"
+        )
     return notes
 
 
 def print_candidates(signature: str, ranked: Sequence[Sequence[Ranked]], file: IO[str]) -> None:
-    """Print the signature, then the candidates of each list: id, system, rank, score, sample, text."""
+    """Print the signature, then the candidates of each list: id, rank, score, sample, text; cut on a terminal."""
     console = _console(file)
     console.print(_line(signature))
-    systems = {row.system for one in ranked for row in one}
+    rows = [row for one in ranked for row in one]
+    several = len({row.system for row in rows}) > 1
+    room = None
+    if console.is_terminal:
+        # rich would make room for a long text by cutting the numbers, so it is told how much there is.
+        room = max(console.width - console.measure(_candidates_table(rows, console, several, 0)).maximum, _SHORTEST)
+    _print_table(console, _candidates_table(rows, console, several, room))
+
+
+def _candidates_table(rows: Sequence[Ranked], console: Console, several: bool, room: int | None) -> Table:  # noqa: FBT001
     table = _table()
-    table.add_column("id", overflow="fold", max_width=24)
-    if len(systems) > 1:
-        table.add_column("system", overflow="fold", max_width=24)
+    for heading in ["id", *(["system"] if several else [])]:
+        table.add_column(heading, overflow="fold", max_width=_LONGEST_NAME if console.is_terminal else None)
     for heading in ("rank", "score", "sample"):
         table.add_column(heading, justify="right", no_wrap=True)
-    # On a terminal a text is cut at the edge: the table is there to see the ranks.
-    table.add_column("candidate", no_wrap=True, overflow="ellipsis")
-    for one in ranked:
-        for row in one:
-            names = [_name(row.id, console), *([_name(row.system, console)] if len(systems) > 1 else [])]
-            numbers = [f"{row.rank:,}", _number(row.score), f"{row.sample:,}"]
-            table.add_row(*names, *numbers, _name(row.candidate, console))
-    _print_table(console, table)
+    table.add_column("candidate" if room != 0 else "", no_wrap=True)
+    for row in rows:
+        text = _name(row.candidate, console) if room != 0 else Text()
+        if room is not None:
+            text.truncate(room, overflow="ellipsis")
+        names = [_name(name, console) for name in ([row.id, row.system] if several else [row.id])]
+        table.add_row(*names, f"{row.rank:,}", _number(row.score), f"{row.sample:,}", text)
+    return table
 
 
 class _Console(Console):
@@ -93,7 +105,11 @@ class _Console(Console):
 
 def _console(file: IO[str]) -> Console:
     # Nothing in a name or a text is markup, an emoji's name or a number to be coloured.
-    return _Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=False)
+    console = _Console(file=file, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        # In a pipe a row is a line, however long a name is.
+        console.width = _UNLIMITED
+    return console
 
 
 def _table() -> Table:
@@ -104,9 +120,10 @@ def _print_table(console: Console, table: Table) -> None:
     if console.is_terminal:
         console.print(table)
         return
-    # In a pipe a row is a line, however long a name is.
-    widest = console.measure(table, options=console.options.update(width=1_000_000)).maximum
-    console.print(table, width=max(widest, _NARROW), crop=False, no_wrap=True, soft_wrap=True)
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        console.file.write(line.rstrip() + "\n")
 
 
 def _line(text: str, style: str = "") -> Text:
