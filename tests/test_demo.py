@@ -156,3 +156,13 @@ def test_the_demonstration_runs_and_leaves_a_report(tmp_path: Path) -> None:
         assert f"**{shown(best)}**" in report
     widths = {line.replace("\\|", "").count("|") for line in report.splitlines() if line.startswith("| ")}
     assert widths <= {4, 5, 6}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["one", "two"]])
+def test_the_demonstration_says_how_it_is_called(arguments: list[str], tmp_path: Path) -> None:
+    """A word that cannot be a folder makes none."""
+    command = [sys.executable, "-m", "refsim.demo", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage:")
+    assert not list(tmp_path.iterdir())

@@ -17,7 +17,10 @@ from refsim.demo.report import write_report
 
 
 def main(arguments: list[str]) -> int:
-    """Run the demonstration and return its exit code: that of the first command that failed, or 0."""
+    """Run the demonstration; return 0, 2 for wrong arguments, or the code of the first command that failed."""
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print("usage: python -m refsim.demo [FOLDER]", file=sys.stderr)  # noqa: T201
+        return 2
     folder = Path(arguments[0] if arguments else "demo-output")
     folder.mkdir(parents=True, exist_ok=True)
     for name in DATA_NAMES:
@@ -40,9 +43,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _commands(folder: Path) -> list[list[str]]:
+    systems, nbest = str(folder / "demo.jsonl"), str(folder / "nbest.jsonl")
     return [
-        ["refsim", "score", str(folder / "demo.jsonl"), "--per-segment", str(folder / "segments.jsonl")],
-        ["refsim", "consensus", str(folder / "nbest.jsonl"), "--output", str(folder / "consensus.jsonl")],
+        ["refsim", "score", systems, "--per-segment", str(folder / "segments.jsonl")],
+        ["refsim", "consensus", nbest, "--top", "1"],
+        ["refsim", "consensus", nbest, "--output", str(folder / "consensus.jsonl")],
     ]
 
 

@@ -59,7 +59,7 @@ def _head(metric: Charsim, rows: Sequence[dict[str, Any]], commands: Sequence[st
 Three made-up systems answered, translated or summarised {items} items in English, Japanese and Hebrew.
 *good* is fluent and nearly always right, *terse* says too little, *padded* says the right thing and then goes on.
 Each output was compared with 3 to 8 references; a score is between 0 and 1, and the *ceiling* is what the
-references score among themselves.
+references score among themselves. They were written to differ, so a fluent system can stand above it.
 
 ```console
 {shell}
@@ -98,8 +98,9 @@ def _worst(segments: Sequence[Scored], metric: Charsim) -> Iterator[str]:
 
 def _card(scored: Scored, metric: Charsim) -> str:
     segment = scored.segment
-    alone = metric.score_matrix([segment.candidate], list(segment.references))[0]
-    best_first = sorted(zip(alone, segment.references, strict=True), key=lambda pair: -pair[0])
+    references = segment.references
+    alone = metric.score_batch([segment.candidate] * len(references), references).tolist()
+    best_first = sorted(zip(alone, references, strict=True), key=lambda pair: -pair[0])
     lines = [
         [f"**{scored.score:.3f}**", "**candidate**", f"**{shown(segment.candidate)}**"],
         ["", "source", shown(segment.source or "")],
@@ -130,16 +131,23 @@ same system.
 
 
 def _consensus(nbest: Sequence[dict[str, Any]], metric: Charsim) -> Iterator[str]:
-    yield """## Consensus: the candidate that the others support most
+    ranked = [_rank(row, metric) for row in nbest]
+    agreed = sum(lines[0][1] == max(against for _, against, _ in lines) for lines in ranked)
+    yield f"""## Consensus: the candidate that the others support most
 
 No reference is used to choose: each candidate is scored against all the others of its list. Beside it stands what it
-scores against references that were kept back.
+scores against references that were kept back; in {agreed} of {len(ranked)} lists the first is the best by these too.
 """
-    for row in nbest:
-        support = metric.consensus(row["candidates"])
-        against = metric.score_batch(row["candidates"], [row["references"]] * len(row["candidates"]))
-        ranked = sorted(zip(support, against, row["candidates"], strict=True), key=lambda line: -line[0])
-        lines = [[_with_bar(own), f"{score:.3f}", shown(text)] for own, score, text in ranked]
-        lines[0][2] = f"**{lines[0][2]}**"
-        header = ["consensus", "against references", "candidate"]
-        yield f"`{row['id']}` · {shown(row['source'])}\n\n{table(header, lines, numbers=[1])}"
+    header = ["consensus", "against references", "candidate"]
+    for row, lines in zip(nbest, ranked, strict=True):
+        cells = [[_with_bar(support), f"{against:.3f}", shown(text)] for support, against, text in lines]
+        cells[0][2] = f"**{cells[0][2]}**"
+        yield f"`{row['id']}` · {shown(row['source'])}\n\n{table(header, cells, numbers=[1])}"
+
+
+def _rank(row: dict[str, Any], metric: Charsim) -> list[tuple[float, float, str]]:
+    """Return (consensus, score against the references, candidate) of a list, the highest consensus first."""
+    candidates = row["candidates"]
+    support = metric.consensus(candidates).tolist()
+    against = metric.score_batch(candidates, [row["references"]] * len(candidates)).tolist()
+    return sorted(zip(support, against, candidates, strict=True), key=lambda line: -line[0])
