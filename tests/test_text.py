@@ -12,7 +12,6 @@ import json
 import pickle
 import sys
 import unicodedata
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -23,8 +22,9 @@ from hypothesis import strategies as st
 
 from refsim.errors import CompiledSetError, InputError
 from refsim.text import NO_SYMBOL, WHITE_SPACE, Preparation, SymbolTable, UnicodeForm, WhiteSpace, code_points
+from shared import PLACES
 
-FILE = Path(__file__).resolve().parents[2] / "shared/data/unicode/unicode.jsonl.gz"
+FILE = PLACES[0] / "unicode/unicode.jsonl.gz"
 FORMS: tuple[UnicodeForm, ...] = get_args(UnicodeForm)
 ROWS: dict[str, list[dict[str, Any]]] = {"emoji": [], "grapheme-break": [], "normalization": []}
 if FILE.exists():
@@ -153,7 +153,7 @@ def test_folding_without_a_form_is_full_case_folding() -> None:
     assert prepared("STRASSE ẞ e\u0301", casefold=True) == "strasse ss e\u0301"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=texts, preparation=st.sampled_from(PREPARATIONS))
 def test_preparing_twice_is_preparing_once(text: str, preparation: Preparation) -> None:
     """For every combination of settings, on letters and marks that interact."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ def per_order(
     if not references:
         raise ValueError("charsim needs at least one reference")
     shares = [Fraction(1)] * len(references) if weights is None else list(weights)
-    rho = {"main": _main, "base": _base, "median": _median}[form]
+    rho = _FORMS[form]
     return [
         rho(
             length(candidate, n),
@@ -90,6 +91,9 @@ def _base(own: int, lengths: list[int], overlaps: list[int], weights: list[Fract
 def _median(own: int, lengths: list[int], overlaps: list[int], weights: list[Fraction]) -> Fraction:
     denominator = max(Fraction(own), Fraction(median(map(Fraction, lengths))))
     return _mean(overlaps, weights) / denominator if denominator else Fraction(1)
+
+
+_FORMS = {"main": _main, "base": _base, "median": _median}
 
 
 def score(
@@ -152,3 +156,36 @@ def _remaining(
 def ceiling(references: Sequence[Text], form: str = "main", max_order: int | None = None) -> Fraction:
     """Return the mean score of the references, each against the others."""
     return sum(consensus(references, form=form, max_order=max_order), Fraction()) / len(references)
+
+
+def overlaps_by_slices(candidate: str, reference: str, orders: int) -> list[int]:
+    """Return o(n) for n = 1..orders, with windows as slices of one string: for hundreds of characters.
+
+    The marks are two characters that neither text has.
+    """
+    start, end = islice((c for c in map(chr, range(0x10FFFF, 0, -1)) if c not in candidate and c not in reference), 2)
+    return [
+        (_slices(candidate, n, start, end) & _slices(reference, n, start, end)).total() for n in range(1, orders + 1)
+    ]
+
+
+def _slices(text: str, order: int, start: str, end: str) -> Counter[str]:
+    padded = start * (order - 1) + text + end * (order - 1)
+    # With order - 1 marks on a side, a window of marks alone needs an empty text between them.
+    return Counter(padded[i : i + order] for i in range(len(text) + order - 1 if text else 0))
+
+
+def score_by_slices(
+    candidate: str, references: Sequence[str], form: str = "main", max_order: int | None = None
+) -> float:
+    """Return charsim of texts of hundreds of characters: the overlaps of slices, combined in fractions."""
+    orders = top_order(candidate, references, max_order)
+    table = [overlaps_by_slices(candidate, reference, orders) for reference in references]
+    rho = _FORMS[form]
+    total, harmonic = Fraction(), Fraction()
+    for n in range(1, orders + 1):
+        own, *lengths = (len(text) + n - 1 if text else 0 for text in (candidate, *references))
+        overlaps = [row[n - 1] for row in table]
+        total += Fraction(float(rho(own, lengths, overlaps, [Fraction(1)] * len(references)) / n))
+        harmonic += Fraction(1.0 / n)
+    return float(total / harmonic) if orders else 1.0
