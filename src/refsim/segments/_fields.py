@@ -48,7 +48,7 @@ USUAL_IN_REFERENCE_FILES = (*USUAL["references"], "answer", "answers", "text", "
 # Parts that every row has, or none: a row without its id cannot be told from another.
 ALL_OR_NONE = ("id", "system", "sample")
 OPTIONAL = ("source", "group", "human", "lang")
-NUMBERED = re.compile(r"(ref|reference)[_-]?(\d+)")
+NUMBERED = re.compile(r"(ref|reference)[_-]?(\d{1,6})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,29 +132,43 @@ def bind(
 ) -> Binding:
     """Return which column plays which part.
 
-    `before` is the binding of earlier rows of the same file: what it bound stays bound, so that a column that
-    turns up later cannot change the meaning of a row. `own_references=False`: they come from another file.
+    `before` is the binding of earlier rows of the same file: it holds for fields that these rows lack, and a field
+    that would change it is an error. `own_references=False`: they come from another file.
     """
-    parts: dict[str, Selector] = {}
+    known = before.parts if before else {}
+    parts = dict(known)
     for part in (*ALL_OR_NONE, "candidate", *OPTIONAL):
-        if before and part in before.parts and (before.parts[part].column in names or part in OPTIONAL):
-            parts[part] = before.parts[part]
-        elif (named := getattr(fields, part)) is not None:
-            parts[part] = _named(named, part, names, place)
-        elif found := _only(part, [name for name in USUAL[part] if name in names], part, place):
-            parts[part] = Selector(found)
-    if before:
-        _check_same(before, parts, place)
+        found = _part(part, names, fields, place, needed=part not in known)
+        if found is None:
+            continue
+        if before and part not in known and part in ALL_OR_NONE:
+            raise InputError(
+                f"{place}: {part} (field {str(found)!r}) stands here, but not in earlier rows; all or none"
+            )
+        if parts.setdefault(part, found) != found:
+            raise InputError(
+                f"{place}: {str(found)!r} could be {part}, as {str(parts[part])!r} was before; {hint(part)}"
+            )
     if not own_references:
         return Binding(parts, (), numbered=False)
     return Binding(parts, *bind_references(names, fields, place, before))
 
 
-def _named(text: str, part: str, names: Sequence[str], place: str) -> Selector:
-    selector = Selector.find(text, names)
-    if selector is None:
-        raise InputError(f"{place}: no field {text!r} for {part}; found: {listed(names)}")
+def _part(part: str, names: Sequence[str], fields: Fields, place: str, *, needed: bool) -> Selector | None:
+    """Return the field that plays a part; one that the user names must be there, if `needed`."""
+    named: str | None = getattr(fields, part)
+    if named is None:
+        found = _only(part, [name for name in USUAL[part] if name in names], part, place)
+        return Selector(found) if found else None
+    selector = Selector.find(named, names)
+    if selector is None and needed:
+        raise InputError(f"{place}: no field {named!r} for {part}; found: {listed(names)}")
     return selector
+
+
+def hint(part: str) -> str:
+    """Return how to say which field a part is."""
+    return f"say which with --{part} (fields={part}=...)"
 
 
 def _only(own: str, found: Sequence[str], part: str, place: str) -> str | None:
@@ -162,19 +176,8 @@ def _only(own: str, found: Sequence[str], part: str, place: str) -> str | None:
     if own in found or len(found) == 1:
         return own if own in found else found[0]
     if found:
-        raise InputError(f"{place}: {listed(found)} could each be {part}; say which with --{part} (fields={part}=...)")
+        raise InputError(f"{place}: {listed(found)} could each be {part}; {hint(part)}")
     return None
-
-
-def _check_same(before: Binding, parts: dict[str, Selector], place: str) -> None:
-    """A file in which only some rows have an id, or a system, would give rows that nobody meant to be equal."""
-    for part in ALL_OR_NONE:
-        if (part in parts) != (part in before.parts):
-            known, verb = (parts, "appears here, but not in") if part in parts else (before.parts, "is in")
-            tail = "" if part in parts else ", but not here"
-            raise InputError(
-                f"{place}: {part} (field {str(known[part])!r}) {verb} earlier rows{tail}; every row needs it"
-            )
 
 
 def bind_references(
@@ -185,29 +188,33 @@ def bind_references(
     usual: Sequence[str] = USUAL["references"],
 ) -> tuple[tuple[Selector, ...], bool]:
     """Return the selectors of the references, none if nothing looks like them; and whether they are several columns."""
-    named = fields.references
-    if isinstance(named, str):
-        return (_named(named, "references", names, place),), False
-    if named is not None:
-        # Not every row must have every column, but one must be there.
-        found = tuple(selector for text in named if (selector := Selector.find(text, names)))
-        if not found:
-            raise InputError(f"{place}: no field {listed(named)} for references; found: {listed(names)}")
-        return found, True
-    numbered = sorted((int(match[2]), name) for name in names if (match := NUMBERED.fullmatch(name)))
-    families = [name for name in usual if name in names]
-    if before and before.references and before.numbered and numbered:
-        families = []
-    elif before and before.references and before.references[0].column in families:
-        families, numbered = [before.references[0].column], []
-    if "references" not in families and numbered:
-        families = [*families, numbered[0][1]]
-    own = _only("references", families, "references", place)
-    if own is None:
-        return (), False
-    if numbered and own == numbered[0][1]:
-        return tuple(Selector(name) for _, name in numbered), True
-    return (Selector(own),), False
+    known = before.references if before else ()
+    if fields.references is None:
+        found, numbered = _usual_references(names, place, usual)
+    else:
+        numbered = not isinstance(fields.references, str)
+        wanted = [fields.references] if isinstance(fields.references, str) else fields.references
+        # Not every row must have every column.
+        found = tuple(selector for text in wanted if (selector := Selector.find(text, names)))
+        if not found and not known:
+            raise InputError(f"{place}: no field {listed(wanted)} for references; found: {listed(names)}")
+    if not before or not known or not found:
+        return found or known, numbered if found or not before else before.numbered
+    if found != known and not (numbered and before.numbered):
+        raise InputError(
+            f"{place}: {str(found[0])!r} could be references, as {str(known[0])!r} was before; {hint('references')}"
+        )
+    return found, numbered
+
+
+def _usual_references(names: Sequence[str], place: str, usual: Sequence[str]) -> tuple[tuple[Selector, ...], bool]:
+    """Return the columns ref1, ref2, ... in the order of their numbers, or the one other column of references."""
+    matches = sorted((int(match[2]), match[0]) for match in map(NUMBERED.fullmatch, names) if match)
+    numbered = [name for _, name in matches]
+    only = _only("references", [name for name in usual if name in names] + numbered[:1], "references", place)
+    if only in numbered:
+        return tuple(map(Selector, numbered)), True
+    return ((Selector(only),) if only else ()), False
 
 
 def listed(names: Iterable[str], limit: int = 20) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def from_columns(chunk: Chunk, binding: Binding, faults: dict[int, str]) -> list[list[str]]:
     """Return the references of each row; rows with a null are noted in `faults`, their entry is unusable."""
     picked = [(str(selector), chunk.pick(selector)) for selector in binding.references]
-    if binding.numbered:
+    # A table without nulls has no null field: a row may be too short for it, that is all.
+    if binding.numbered or chunk.ragged:
         made = _merged(picked, chunk, faults)
     else:
         (name, values), names = picked[0], [picked[0][0]]
