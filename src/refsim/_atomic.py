@@ -58,7 +58,7 @@ class _Output(io.FileIO):
 
     shown: str
 
-    def write(self, data: Buffer, /) -> int:  # type: ignore[override]  # typing.IO overloads it for bytes
+    def write(self, data: Buffer, /) -> int:
         with _naming(self.shown):
             return super().write(data)
 

@@ -66,33 +66,35 @@ def save_sets(
         (directory / _INDEX).write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
 
 
-def open_compiled(path: str | os.PathLike[str], *, on: str | None = None) -> CompiledReferences:
+def open_compiled(path: str | os.PathLike[str], *, on: str | None = None, column: str = "") -> CompiledReferences:
     """Return the metric that scores against the set, or the sets, in a directory.
 
-    `on` is the column of candidates that holds the keys, by default the one that the sets were compiled with.
-    Raises CompiledSetError for a directory that holds neither, InputError for `on` with a single set.
+    `on` is what the user calls the column of keys, by default as the sets were compiled; `column` is what a batch
+    calls it, if that is another name. Raises CompiledSetError for a directory that holds neither, InputError for `on` with a single set.
     """
     directory = Path(path)
     index = directory / _INDEX
     if index.exists():
         content = _read_index(index)
         paths = {key: directory / name for key, name in content["sets"].items()}
-        return CompiledReferences(directory, on or content["on"], paths)
+        on = on or content["on"]
+        return CompiledReferences(directory, on, column or on, paths)
     if on is not None:
         raise InputError(f"{directory}: holds one compiled set, for all rows; leave --on {on} out")
-    return CompiledReferences(directory, None, {"": directory})
+    return CompiledReferences(directory, None, "", {"": directory})
 
 
 @dataclass(frozen=True)
 class CompiledReferences:
     """A metric whose references are compiled sets: one for all rows, or for each row the set of its key.
 
-    `on` is the column of keys, None for a single set; `paths` has the directory of each set. Sets are loaded when
-    the first row needs them.
+    `on` is the column of keys, None for a single set, and `column` what batches call it; `paths` has the directory
+    of each set. Sets are loaded when the first row needs them.
     """
 
     directory: Path
     on: str | None
+    column: str
     paths: Mapping[str, Path] = field(repr=False)
     _loaded: OrderedDict[str, CharsimScorer] = field(default_factory=OrderedDict, repr=False, compare=False)
     _ceilings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
@@ -156,7 +158,7 @@ class CompiledReferences:
         if self.on is None:
             return {"": list(range(len(batch)))}
         rows: dict[str, list[int]] = {}
-        for i, value in enumerate(batch.column(self.on)):
+        for i, value in enumerate(batch.column(self.column)):
             key = value if isinstance(value, str) else str(value)
             if key not in self.paths:
                 raise InputError(

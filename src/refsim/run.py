@@ -82,12 +82,14 @@ class Tally:
     def __init__(self) -> None:
         """Start with no system at all."""
         self._metrics: Mapping[str, Metric] = {}
+        self._asked = False
         self._totals: dict[tuple[str, str], Total] = {}
         self._tops: dict[tuple[str, str], Total] = {}
 
     def add(self, part: SegmentScores) -> SegmentScores:
         """Add the scores of a batch, and return them."""
         self._metrics = part.metrics
+        self._asked = bool(part.ceilings)
         for system, rows in _rows_by_system(part.batch.systems):
             for label, stats in part.stats.items():
                 _add(self._totals, (label, system), stats.rows[rows])
@@ -112,7 +114,13 @@ class Tally:
             scores=metric.finish_total(total),
             ceiling=top.mean()[0] if top.count else None,
             ceiling_count=top.count,
+            no_ceiling=None if top.count else self._why_no_ceiling(metric),
         )
+
+    def _why_no_ceiling(self, metric: Metric) -> str:
+        if not self._asked:
+            return "not asked for"
+        return "no segment has two references" if _has_ceilings(metric) else f"{metric} has no such thing"
 
 
 class _Ceilings:
@@ -128,7 +136,7 @@ class _Ceilings:
         if hasattr(self._metric, "ceilings"):
             ceilings: NDArray[np.float64] = self._metric.ceilings(batch)
             return ceilings
-        if not hasattr(self._metric, "compile"):
+        if not _has_ceilings(self._metric):
             return np.full(len(batch), np.nan)
         # Rows joined by a key share one list object; a digest tells equal lists in different batches.
         seen: dict[int, float] = {}
@@ -150,6 +158,10 @@ class _Ceilings:
         if len(self._known) > _CEILINGS_KEPT:
             self._known.popitem(last=False)
         return ceiling
+
+
+def _has_ceilings(metric: Metric) -> bool:
+    return hasattr(metric, "ceilings") or hasattr(metric, "compile")
 
 
 def _digest(texts: Sequence[str]) -> bytes:

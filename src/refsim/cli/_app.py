@@ -92,7 +92,7 @@ def run(arguments: Sequence[str]) -> int:
     return EXIT_FINE
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     sys.stderr.write(f"refsim: warning: {message}\n")
 
 

@@ -7,6 +7,7 @@ files  --readers.read-->  batches  --run.stream-->  scores  --Tally-->  table, o
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -66,14 +67,17 @@ def score(  # noqa: PLR0913  an option is an argument
     """Score candidates against references: a table with a row for each system, the best first."""
     if per_segment is not None:
         check_output(per_segment, [*candidates, *(references or ())])
-    arguments = reading(candidates, inputs, columns, references or ())
     metrics: Sequence[Metric]
     if compiled is None:
         metrics = list(pick_metrics(metric or (), charsim, preparation).values())
+        arguments = reading(candidates, inputs, columns, references or ())
     else:
         _refuse_beside_compiled(references, metric, settings(charsim, preparation))
-        metrics = [open_compiled(compiled, on=inputs.on)]
-        arguments |= {"on": None, "need_references": False}
+        # A batch has no column of the user's name for what it took as the id, say; it has a group.
+        against = open_compiled(compiled, on=inputs.on, column="group")
+        metrics = [against]
+        columns = _with_key(columns, against.on)
+        arguments = reading(candidates, replace(inputs, on=None), columns, ()) | {"need_references": False}
     systems, skipped = _run(candidates, arguments, metrics, per_segment, threads=threads, ceilings=not no_ceiling)
     _show(systems, skipped, json=json)
     if per_segment is not None:
@@ -90,6 +94,14 @@ def _refuse_beside_compiled(
             f"{', '.join(named)} with --compiled: the compiled set has its references, metric and preparation; "
             "leave the option out, or compile the references again with it"
         )
+
+
+def _with_key(columns: ColumnOptions, on: str | None) -> ColumnOptions:
+    if on is None or columns.group == on:
+        return columns
+    if columns.group is not None:
+        raise InputError(f"--group {columns.group}: the sets are found by {on}, which is the group then; leave it out")
+    return replace(columns, group=on)
 
 
 def _run(  # noqa: PLR0913  as above

@@ -50,10 +50,8 @@ def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Met
     if match is None:
         raise InputError(f"metric {text!r}: expected a name with parameters in brackets, as in charsim(form=base)")
     constructor = _find_constructor(match["name"])
-    parameters = dict(defaults or {})
-    for key, value in _parse_parameters(text, match["parameters"] or ""):
-        parameters[key] = value
-    return _construct(text, constructor, parameters)
+    parameters = dict(_parse_parameters(text, match["parameters"] or ""))
+    return _construct(text, constructor, {**(defaults or {}), **parameters})
 
 
 def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Metric]:

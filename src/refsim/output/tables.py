@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LEFT_TO_RIGHT_MARK: Final = "\u200e"
 # Embeddings, overrides and isolates: they would turn the rest of the row.
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_NONE: Final = "–"
+_NONE: Final = "\N{EN DASH}"
 _UNLIMITED: Final = 1_000_000
 _LONGEST_NAME: Final = 24
 _SHORTEST: Final = 10
