@@ -21,6 +21,7 @@ assert_type(metric.score("the cat sat", references[0]), float)
 assert_type(metric.score_batch(candidates, references), Scores)
 assert_type(metric.score_batch(candidates, ["one each", "a string alone"], threads=2), Scores)
 assert_type(metric.score_matrix(candidates, candidates), Scores)
+assert_type(metric.score_matrix(candidates, candidates, top_k=1), refsim.TopK)
 assert_type(metric.consensus(candidates), Scores)
 assert_type(metric.consensus(candidates, ["support"], leave_one_out=None), Scores)
 assert_type(metric.per_order("the cat sat", references[0]), Scores)
@@ -41,7 +42,7 @@ except refsim.InputError as error:
     assert_type(str(error), str)
 
 # Each of these is a mistake that the checker must see: mypy would call an ignore that is not needed an error.
-refsim.Charsim("main")  # type: ignore[misc]
+refsim.Charsim("main")  # type: ignore[call-arg]
 refsim.Charsim(form="mean")  # type: ignore[arg-type]
 metric.form = "base"  # type: ignore[misc]
 metric.score_batch(candidates, None)  # type: ignore[arg-type]
