@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import strategies
 from entry_points import check_row, check_row_outside, interpreted_kernel
 from refsim import Charsim
+from refsim.metrics._cache import cache as cache_of_sets
 
 if TYPE_CHECKING:
     from refsim.metrics.charsim import Form
@@ -22,6 +24,7 @@ metrics = st.builds(Charsim, form=strategies.forms, max_order=strategies.max_ord
 @settings(max_examples=settings().max_examples * 4)
 @given(metric=metrics, row=strategies.rows())
 @example(metric=Charsim(), row=("", [""]))
+@example(metric=Charsim(form="base"), row=("", ["", ""]))
 @example(metric=Charsim(form="base"), row=("", ["", "a"]))
 @example(metric=Charsim(form="median"), row=("", ["", "", "abc"]))
 @example(metric=Charsim(form="base"), row=("aa", ["aa", "a", "aa", "", "b"]))
@@ -37,7 +40,9 @@ def test_every_entry_point_agrees_on_unrelated_texts(metric: Charsim, candidate:
     check_row(metric, candidate, references)
 
 
+@settings(max_examples=settings().max_examples // 2)  # each costs 0.2 s
 @given(metric=metrics, row=strategies.rows())
+@example(metric=Charsim(form="base"), row=("", ["a", "a", ""]))
 @example(metric=Charsim(form="base"), row=("\ud800a", ["\udfff\ud800", ""]))
 @example(metric=Charsim(form="median"), row=("a\u2028b\x85\r", ["\r\n", "\x0c", " "]))
 def test_files_commands_and_processes_agree(metric: Charsim, row: tuple[str, list[str]]) -> None:
@@ -62,3 +67,30 @@ def test_sentences_everywhere(form: Form, text: str) -> None:
     references = [other[:24] for other in strategies.SENTENCES if other[:2] != text[:2]]
     check_row(metric, text[:24], references)
     check_row_outside(metric, text[:24], [text[3:27], *references])
+
+
+def test_threads_of_the_caller_share_metrics_and_what_is_kept() -> None:
+    """Eight threads score the same and other rows at once, as a server does: the bits of one thread."""
+    metrics_ = [Charsim(form=form) for form in strategies.FORMS]
+    rows = [
+        (metric, text, strategies.SENTENCES[: k + 1])
+        for metric in metrics_
+        for k in range(5)
+        for text in strategies.SENTENCES
+    ]
+    expected = [metric.score(text, references) for metric, text, references in rows]
+    cache_of_sets.clear()
+    with ThreadPoolExecutor(8) as pool:
+        futures = [pool.submit(metric.score, text, references) for metric, text, references in rows * 8]
+        assert [future.result() for future in futures] == expected * 8
+
+
+def test_a_small_cache_changes_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for one set, or none, what is kept is dropped again and again."""
+    expected = [Charsim().score(text, strategies.SENTENCES) for text in strategies.SENTENCES]
+    for limit in (0, 20_000):
+        monkeypatch.setattr(cache_of_sets, "limit", limit)
+        cache_of_sets.clear()
+        for _ in range(3):
+            assert [Charsim().score(text, strategies.SENTENCES) for text in strategies.SENTENCES] == expected
+            Charsim(form="median").score("a", strategies.SENTENCES)

@@ -137,6 +137,19 @@ def test_a_state_with_many_edges() -> None:
     assert orders.tolist() == [oracle.overlap(candidate, reference, n) / (2 * count + n - 1) for n in range(1, 5)]
 
 
+def test_hard_texts_in_a_batch_disturb_no_other_row() -> None:
+    """Rows that need more room than was set aside, between ordinary ones: the bits of one call each."""
+    count = 4_000 // SCALE
+    crowded = "".join("x" + chr(0x4E00 + i) for i in range(count))
+    candidates = ["the cat", crowded, "on the mat", crowded[::-1], "", "a" * 500]
+    references = ["the hat", crowded[2:] + "x", "on a mat", crowded + crowded[: count // 2], "x", "a" * 400 + "b"]
+    scores = Charsim().score_batch(candidates, references)
+    alone = [
+        Charsim().score(candidate, [reference]) for candidate, reference in zip(candidates, references, strict=True)
+    ]
+    assert scores.tolist() == alone
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_near_identical_sets_against_counted_windows(form: Form) -> None:
     """Forty copies of 60 characters, one edit each: exact, for a copy, for the text of another set, for a part."""

@@ -7,6 +7,7 @@ prefix, padding, linearity in the overlap, the neighbourhood of a perfect match,
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import refsim
 import strategies
 from oracles import charsim as oracle
 from refsim import Charsim, Preparation
+from refsim.metrics import _threads
 
 if TYPE_CHECKING:
     from refsim.metrics.charsim import Form
@@ -161,6 +163,17 @@ def test_grapheme_clusters_count_as_characters(candidate: str, references: list[
     assert metric.score_matrix([candidate], references)[0].tolist() == pytest.approx(
         [float(oracle.score(split[0], [other])) for other in split[1:]], rel=0, abs=1e-12
     )
+
+
+def test_threads_number_clusters_alike() -> None:
+    """Pieces of a batch that meet the same clusters in another order score as one piece does."""
+    metric = Charsim(preparation=Preparation(unit="grapheme"))
+    families = ["e\u0301", "👩\u200d🦰", "👩\u200d👩\u200d👦", "🇩🇪", "a\u0308"]
+    candidates = ["".join(families[i % 5 :] + families[: i % 3]) for i in range(40)]
+    references = ["".join(families[i % 4 :] + ["e"] * (i % 2)) for i in range(40)]
+    with mock.patch.object(_threads, "_WORTH_A_THREAD", 1):
+        scores = metric.score_batch(candidates, references, threads=4)
+    assert scores.tolist() == [metric.score(c, [r]) for c, r in zip(candidates, references, strict=True)]
 
 
 def test_a_family_is_one_grapheme_and_many_code_points() -> None:

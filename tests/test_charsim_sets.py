@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import refsim
 import strategies
 from oracles import charsim as oracle
 from refsim import Charsim, InputError
+from refsim.metrics import _matrix, _threads
 
 if TYPE_CHECKING:
     from refsim.metrics.charsim import Form
@@ -72,6 +74,38 @@ def test_the_best_k_are_those_of_the_whole_matrix(candidates: list[str], referen
     top = metric.score_matrix(candidates, references, top_k=k)
     assert top.indices.tolist() == order.tolist()
     assert top.scores.tolist() == np.take_along_axis(matrix, order, axis=1).tolist()
+
+
+@given(candidates=pools(1), references=pools(3, 9), k=st.integers(1, 4), data=st.data())
+def test_a_matrix_in_small_blocks_is_the_same(
+    candidates: list[str], references: list[str], k: int, data: st.DataObject
+) -> None:
+    """However few columns, candidates or cells fit at once, and pair by pair where none do."""
+    metric = Charsim()
+    expected, best = metric.score_matrix(candidates, references), metric.score_matrix(candidates, references, top_k=k)
+    limits = {
+        "_WIDEST_BLOCK": data.draw(st.integers(1, 4)),
+        "_NARROWEST_BLOCK": data.draw(st.integers(1, 3)),
+        "_CANDIDATES_AT_ONCE": data.draw(st.integers(1, 3)),
+        "_MOST_STEPS": data.draw(st.sampled_from([1, 20, 2**22])),
+        "_MOST_CELLS": data.draw(st.sampled_from([1, 8, 2**26])),
+    }
+    with mock.patch.dict(vars(_matrix), limits), mock.patch.object(_threads, "_WORTH_A_THREAD", 1):
+        assert metric.score_matrix(candidates, references, threads=2).tolist() == expected.tolist()
+        top = metric.score_matrix(candidates, references, top_k=k, threads=2)
+    assert top.indices.tolist() == best.indices.tolist()
+    assert top.scores.tolist() == best.scores.tolist()
+
+
+def test_a_wide_matrix_with_equal_scores() -> None:
+    """More references than one block takes, of many lengths, with ties: the best are the first of them."""
+    references = [f"{i % 50:b}" for i in range(1300)]
+    candidates = ["101", "11001", ""]
+    matrix = Charsim().score_matrix(candidates, references)
+    assert matrix[:, :50].tolist() == [[refsim.charsim(c, [r]) for r in references[:50]] for c in candidates]
+    assert np.array_equal(matrix, matrix[:, np.arange(1300) % 50])
+    top = Charsim().score_matrix(candidates, references, top_k=40)
+    assert top.indices.tolist() == np.argsort(-matrix, axis=1, kind="stable")[:, :40].tolist()
 
 
 # ---------------------------------------------------------------------------------------------------
