@@ -232,6 +232,12 @@ def test_standard_input_is_a_dash(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (batch.candidates, batch.systems[0], batch.place(1)) == (["a", "b"], "stdin", "<stdin>:2")
 
 
+def test_standard_input_can_be_read_once(tmp_path: Path) -> None:
+    """For candidates or for references."""
+    assert "'-' is given twice" in failure("-", references="-")
+    assert "'-' is given twice" in failure([put(tmp_path, "f", "a\n"), "-"], references=["-"])
+
+
 def test_open_files_are_read_and_left_open(tmp_path: Path) -> None:
     """Binary files are; text files are refused, for their line ends are lost already."""
     stream = io.BytesIO(gzip.compress(b"a\n"))

@@ -193,6 +193,15 @@ def test_selectors_that_break_off_find_nothing() -> None:
     assert "rows[1]: nothing in 'doc.out'" in message(lambda: Batch.from_rows(made, Fields(candidate="doc.out")))
 
 
+def test_columns_may_be_series() -> None:
+    """Faults in them are named like those in lists."""
+    texts: Any = pd.Series(["a", "b"], index=[7, 8])
+    holes: Any = pd.Series(["a", float("nan")], dtype=object)
+    batch = Batch.from_lists(candidates=texts, references=holes.map(lambda text: [str(text)]))
+    assert (batch.candidates, batch.references) == (["a", "b"], [["a"], ["nan"]])
+    assert "candidates[1] is NaN" in message(lambda: Batch.from_lists(candidates=holes, references=["x", "y"]))
+
+
 def test_numpy_strings_are_texts() -> None:
     """A subclass of str becomes a plain str."""
     import numpy as np  # noqa: PLC0415  # the one test that needs it

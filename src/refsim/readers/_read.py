@@ -99,6 +99,8 @@ def read(  # noqa: PLR0913  # the options of the command line, each by its name
         candidates, given = _pfgen(candidates, given, need_references=need_references)
     if on is not None and not given:
         raise InputError(f"on={on!r} joins references from another file; name it with references (--references FILE)")
+    if [*(_as_targets(candidates) if _is_files(candidates) else ()), *given].count("-") > 1:
+        raise InputError("'-' is given twice; standard input can be read once")
     job = Job(
         references=given,
         format=preset.format,
@@ -117,9 +119,7 @@ def read(  # noqa: PLR0913  # the options of the command line, each by its name
         preset=preset,
         keep_target=bool(given) or (fields is not None and fields.references is not None),
     )
-    if _is_target(candidates) or (
-        isinstance(candidates, list | tuple) and candidates and all(map(_is_target, candidates))
-    ):
+    if _is_files(candidates):
         return Reader(lambda reader: from_files(_as_targets(candidates), job, reader.skipped))
     source = rows_in(candidates, batch_size)
     return Reader(lambda reader: from_memory(source, job, reader.skipped))
@@ -127,6 +127,11 @@ def read(  # noqa: PLR0913  # the options of the command line, each by its name
 
 def _is_target(value: object) -> bool:
     return isinstance(value, str | os.PathLike) or hasattr(value, "read")
+
+
+def _is_files(value: object) -> bool:
+    many = isinstance(value, list | tuple) and bool(value)
+    return _is_target(value) or (many and all(map(_is_target, value)))  # type: ignore[call-overload]  # many: a list
 
 
 def _as_targets(value: Target | Sequence[Target]) -> list[Target]:
