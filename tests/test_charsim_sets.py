@@ -175,6 +175,16 @@ def test_other_weights_are_shares(form: Form, candidates: list[str], data: st.Da
 
 
 @pytest.mark.parametrize("form", ["main", "base"])
+@pytest.mark.parametrize("weights", [[0.99999999, 3e-9, 7e-9], [1.0, 1.7e-13, 3.1e-13], [1e-300, 0.3, 0.7]])
+def test_weights_as_uneven_as_probabilities(form: Form, weights: list[float]) -> None:
+    """To 1e-12 also for the candidate that holds nearly all of the weight, once it is left out."""
+    candidates = ["the cat sat", "a cat sat there", "cats sit"]
+    assert Charsim(form=form).consensus(candidates, weights=weights).tolist() == floats(
+        oracle.consensus(candidates, weights=[Fraction(weight) for weight in weights], form=form)
+    )
+
+
+@pytest.mark.parametrize("form", ["main", "base"])
 @given(candidates=pools(1), support=pools(1), data=st.data())
 def test_weights_of_a_support(form: Form, candidates: list[str], support: list[str], data: st.DataObject) -> None:
     """They belong to the support's texts: repeats or shares."""
@@ -207,12 +217,30 @@ def test_weights_of_a_support(form: Form, candidates: list[str], support: list[s
         ({"candidates": ["a", "b"], "weights": [1.0, float("nan")]}, r"weights\[1\]"),
         ({"candidates": ["a", "b"], "weights": [float("inf"), 1.0]}, r"weights\[0\]"),
         ({"candidates": ["a", "b"], "weights": ["1", "2"]}, "weights"),
+        ({"candidates": ["a", "b"], "weights": [True, 2]}, r"weights\[0\]"),
+        ({"candidates": ["a", "b"], "weights": [0, 0]}, "weights"),
+        ({"candidates": ["a", "b"], "weights": [10**400, 1]}, "weights"),
+        ({"candidates": ["a", "b"], "weights": 5}, "weights"),
+        ({"candidates": ["a", "b"], "leave_one_out": "yes"}, "leave_one_out"),
+        ({"candidates": ["a", "b"], "leave_one_out": 0}, "leave_one_out"),
     ],
 )
 def test_what_consensus_refuses(arguments: dict[str, object], said: str) -> None:
     """An error that names the argument and the place in it."""
     with pytest.raises(InputError, match=said):
         Charsim().consensus(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", ["main", "base"])
+@pytest.mark.parametrize("weight", [10**6, 10**15, 2**60])
+def test_large_whole_weights_are_repeats_or_an_error(form: Form, weight: int) -> None:
+    """Never something else: one repeat of the first leaves, and the rest of it keeps its weight."""
+    try:
+        scores = Charsim(form=form).consensus(["ab", "b", "a"], weights=[weight, 1, 1])
+    except InputError as error:
+        assert "weights" in str(error)  # noqa: PT017  either outcome is right
+        return
+    assert scores[0] == pytest.approx(1.0, rel=0, abs=max(3 / weight, 1e-14))
 
 
 def test_the_median_form_takes_no_weights() -> None:
