@@ -30,9 +30,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     A file of that name is replaced, keeping its mode; a device or a pipe is written directly. Raises RefsimError
     that names the path when it cannot be written, and BrokenPipeError as it is, for a closed pipe is no failure.
     """
+    direct = is_stream(path)
     # A link is followed: renaming over it would leave its target as it was.
-    final = Path(path).resolve()
-    direct = final.exists() and not final.is_file()
+    final = Path(path) if direct else Path(path).resolve()
     temporary = final if direct else final.with_name(f".{final.name}.{os.getpid()}.tmp")
     with _naming(path):
         raw = _Output(temporary, "wb")
@@ -51,6 +51,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
         raise
     raw.close()
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path is a device or a pipe, which takes bytes as they come and cannot be replaced."""
+    place = Path(path)
+    # /dev/stdout may be a link to a file, which whoever redirected it there expects to be written, not replaced.
+    return place.exists() and not place.is_dir() and (not place.is_file() or place.is_relative_to("/dev"))
 
 
 class _Output(io.FileIO):

@@ -70,7 +70,8 @@ def open_compiled(path: str | os.PathLike[str], *, on: str | None = None, column
     """Return the metric that scores against the set, or the sets, in a directory.
 
     `on` is what the user calls the column of keys, by default as the sets were compiled; `column` is what a batch
-    calls it, if that is another name. Raises CompiledSetError for a directory that holds neither, InputError for `on` with a single set.
+    calls it, if that is another name. Raises CompiledSetError for a directory that holds neither, InputError for
+    `on` with a single set.
     """
     directory = Path(path)
     index = directory / _INDEX

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from refsim._atomic import replacing
+from refsim._atomic import is_stream, replacing
 from refsim._columns import conform, json_lines, json_text, to_arrow, unify_schemas
 from refsim.errors import InputError
 
@@ -140,15 +140,14 @@ _WRITERS: Final[Mapping[str, type[_JsonLines | _TabSeparated | _Parquet]]] = {
 def _find_writer(path: Path) -> type[_JsonLines | _TabSeparated | _Parquet]:
     if path.suffix.lower() in _WRITERS:
         return _WRITERS[path.suffix.lower()]
-    if path.exists() and not path.is_file() and not path.is_dir():
-        return _JsonLines  # a pipe or a device, which has no say in its name: /dev/stdout, >(process)
+    if is_stream(path):
+        return _JsonLines  # which has no say in its name: /dev/stdout, >(process)
     raise InputError(f"{path}: expected a name that ends in {', '.join(_WRITERS)}, which says the format")
 
 
 def _spool_directory(path: str) -> str | None:
     # Beside the target, so that a full disk is the disk that the message speaks of.
-    target = Path(path).resolve()
-    return str(target.parent) if target.is_file() or not target.exists() else None
+    return None if is_stream(path) else str(Path(path).resolve().parent)
 
 
 def _cell(value: object) -> str:

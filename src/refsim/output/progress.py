@@ -1,10 +1,11 @@
 """A progress bar for work that takes longer than two seconds, on a terminal and nowhere else.
 
-    reader --reading(bytes)-->  what was read   \
-    loop   --advance(rows)--->  what is done     >--  scoring ━━━━━──── 43%  12,345 rows  1,203/s  0:00:21 left
+    reader --reading(bytes)-->  bytes done  \
+    loop   --advance(rows)--->  rows done    >--  scoring ━━━━━──── 43%  12,345 rows  1,203/s  0:00:21 left
 
-The bar counts bytes of input, compressed ones where the input is: only a file's size is known beforehand. Bytes
-count once their rows are scored, not when they are read, or the last batch would stand at 100 % while it works.
+The bar counts bytes of input, compressed ones where the input is: only a file's size is known beforehand. A reader
+tells its bytes when it is asked for the next batch, so that they count once their rows are scored and not when they
+are read: the last batch would stand at 100 % while it works.
 """
 
 from __future__ import annotations
@@ -39,7 +40,6 @@ class Progress:
         self._task: TaskID | None = None
         self._timer: threading.Timer | None = None
         self._rows = 0
-        self._read: tuple[int, int | None] = (0, None)
 
     def __enter__(self) -> Self:
         """Start to wait: short work shows no bar."""
@@ -64,15 +64,15 @@ class Progress:
             self._bar = None
 
     def reading(self, done: int, total: int | None) -> None:
-        """Take note of the bytes read so far, and of how many there are if that is known."""
-        self._read = (done, total)
+        """Count bytes as done, of how many there are if that is known."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=total)
 
     def advance(self, rows: int) -> None:
-        """Count rows as done, and with them all bytes read so far."""
+        """Count rows as done."""
         self._rows += rows
         if self._bar is not None and self._task is not None:
-            done, total = self._read
-            self._bar.update(self._task, completed=done, total=total, rows=self._rows)
+            self._bar.update(self._task, rows=self._rows)
 
     def counting(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Yield the batches, counting the rows of each as done when the next is asked for."""
@@ -82,7 +82,7 @@ class Progress:
 
     def done_of(self, done: int, total: int) -> None:
         """Say that `done` of `total` units are done, for work that is not counted in bytes."""
-        self._read = (done, total)
+        self.reading(done, total)
         self.advance(done - self._rows)
 
     def _show(self) -> None:
@@ -94,6 +94,7 @@ class Progress:
 def _make_bar(unit: str) -> RichProgress:
     from rich.console import Console  # noqa: PLC0415  rich takes 50 ms to load, for a terminal alone
     from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn  # noqa: PLC0415
+    from rich.table import Column  # noqa: PLC0415  as above
     from rich.text import Text  # noqa: PLC0415  as above
 
     class Rate(ProgressColumn):
@@ -101,7 +102,7 @@ def _make_bar(unit: str) -> RichProgress:
 
         def render(self, task: Task) -> Text:
             rows, elapsed = task.fields["rows"], task.elapsed or 0.0
-            return Text(f"{rows:,} {unit}  {rows / elapsed:,.0f}/s" if rows and elapsed else f"0 {unit}")
+            return Text(f"{rows:,} {unit}  {rows / elapsed:,.0f}/s" if rows and elapsed else "")
 
     class Left(ProgressColumn):
         """Time left, by the mean rate so far; without a total or anything done, the time gone."""
@@ -114,10 +115,10 @@ def _make_bar(unit: str) -> RichProgress:
 
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
+        BarColumn(bar_width=None),  # what the numbers leave of the line
         TaskProgressColumn(),
-        Rate(),
-        Left(),
+        Rate(table_column=Column(no_wrap=True)),
+        Left(table_column=Column(no_wrap=True)),
         console=Console(stderr=True),
         transient=True,
     )
