@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,11 @@ def put(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
+
+
+def jsonl(*objects: object) -> str:
+    """Return objects as JSON lines."""
+    return "".join(f"{json.dumps(one)}\n" for one in objects)
 
 
 def rows(source: Any, **options: Any) -> list[Segment]:  # noqa: ANN401  # what `read` takes

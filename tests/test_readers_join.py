@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,17 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reading import failure, pairs, put, rows
+from reading import failure, jsonl, pairs, put, rows
 from refsim.readers import Fields, read, read_references, read_texts
 from refsim.segments import Batch
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def jsonl(*objects: object) -> str:
-    """Return objects as JSON lines."""
-    return "".join(f"{json.dumps(one)}\n" for one in objects)
 
 
 @pytest.fixture
