@@ -12,6 +12,7 @@ that slows down for a while slows both sides, and a cache across calls helps nei
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -162,6 +163,9 @@ def in_fresh_process(script: Path, *arguments: str) -> dict[str, float]:
 
 
 def _peak_after_reset() -> float:
+    # Freed memory that the allocator keeps would take up new arrays without any growth: give it back first.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
     # Writing 5 sets the peak back to what is resident now (Linux). Without it memory that was used and
     # given back before the call, by imports and by making the texts, would hide a part of the growth.
     with contextlib.suppress(OSError):

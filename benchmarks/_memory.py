@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _book(size: int) -> tuple[Callable[[], object], int]:
-    book = _texts.load().book[:size]
+    book = _texts.load_book()[:size]
     copy = _texts.changed_copy(book, 1)
     return lambda: Charsim().score(book, [copy]), len(book) + len(copy)
 

@@ -5,7 +5,7 @@
 A full run takes a few minutes and writes benchmarks/charsim.md; with --only or --quick the table is
 printed and the page stays as it is. What the peers need is in benchmarks/requirements.txt.
 
-    _texts.py: texts  ->  _speed.py, _growth.py: rows, timed by _harness.py  ->  the page
+    _texts.py: texts  ->  _speed.py, _growth.py, _wall.py: rows, timed by _harness.py  ->  the page
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import _growth
 import _speed
 import _texts
+import _wall
 import numpy as np
 from _harness import Row, machine, table
 from _texts import Run
@@ -43,11 +44,12 @@ ROWS: dict[str, Callable[[Run], Iterator[Row]]] = {
         _speed.matrix,
         _speed.set_main,
         _speed.set_base,
+        _speed.one_candidate_a_call,
         _speed.consensus,
         _growth.growth,
         _growth.near,
-        _speed.threads,
-        _speed.version,
+        _wall.threads,
+        _wall.version,
         _growth.traps,
     )
 }
