@@ -34,7 +34,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     # A link is followed: renaming over it would leave its target as it was.
     final = Path(path) if direct else Path(path).resolve()
     temporary = final if direct else final.with_name(f".{final.name}.{os.getpid()}.tmp")
-    with _naming(path):
+    with naming(path):
         raw = _Output(temporary, "wb")
     raw.shown = str(path)
     try:
@@ -42,7 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield cast("BinaryIO", file)
         file.flush()
         if not direct:
-            with _naming(path):
+            with naming(path):
                 _put_in_place(raw, temporary, final)
     except BaseException:
         # Not through the buffer, which would try once more to write what is left of it.
@@ -66,12 +66,13 @@ class _Output(io.FileIO):
     shown: str
 
     def write(self, data: Buffer, /) -> int:
-        with _naming(self.shown):
+        with naming(self.shown):
             return super().write(data)
 
 
 @contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn failures of the system in the block into a RefsimError that names the path; a closed pipe stays as it is."""
     try:
         yield
     except BrokenPipeError:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from refsim._atomic import is_stream, replacing
+from refsim._atomic import is_stream, naming, replacing
 from refsim._columns import conform, json_lines, json_text, to_arrow, unify_schemas
 from refsim.errors import InputError
 
@@ -61,10 +61,23 @@ def row_file(path: str) -> Iterator[RowFile]:
     A file of that name is replaced when the block ends without an error, and stays as it is otherwise.
     """
     writer = _find_writer(Path(path))
-    with replacing(path) as file, tempfile.TemporaryFile(dir=_spool_directory(path)) as spool:
+    with replacing(path) as file, _spool(path) as spool:
         rows = writer(file, spool)
-        yield rows
-        rows.finish()
+        yield _Named(rows, path)
+        with naming(path):
+            rows.finish()
+
+
+class _Named:
+    """A file of rows whose failures name it, where it is the unnamed file beside it that cannot be written, too."""
+
+    def __init__(self, rows: RowFile, path: str) -> None:
+        self._rows = rows
+        self._path = path
+
+    def write(self, columns: Columns) -> None:
+        with naming(self._path):
+            self._rows.write(columns)
 
 
 class _JsonLines:
@@ -124,10 +137,10 @@ class _Parquet:
                 self._spool.seek(start)
                 group.append(conform(pa.ipc.open_stream(self._spool).read_all(), schema))
                 if sum(map(len, group)) >= _ROWS_OF_A_GROUP:
-                    writer.write_table(pa.concat_tables(group), row_group_size=_ROWS_OF_A_GROUP)
+                    writer.write_table(pa.concat_tables(group))
                     group.clear()
             if group:
-                writer.write_table(pa.concat_tables(group), row_group_size=_ROWS_OF_A_GROUP)
+                writer.write_table(pa.concat_tables(group))
 
 
 _WRITERS: Final[Mapping[str, type[_JsonLines | _TabSeparated | _Parquet]]] = {
@@ -145,9 +158,18 @@ def _find_writer(path: Path) -> type[_JsonLines | _TabSeparated | _Parquet]:
     raise InputError(f"{path}: expected a name that ends in {', '.join(_WRITERS)}, which says the format")
 
 
-def _spool_directory(path: str) -> str | None:
-    # Beside the target, so that a full disk is the disk that the message speaks of.
-    return None if is_stream(path) else str(Path(path).resolve().parent)
+@contextmanager
+def _spool(path: str) -> Iterator[BinaryIO]:
+    """Open an unnamed file, beside the target so that a full disk is the disk that the message speaks of."""
+    folder = None if is_stream(path) else Path(path).resolve().parent
+    with naming(path):
+        spool = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  closed below, where to fail is no news
+    try:
+        yield cast("BinaryIO", spool)
+    finally:
+        # What could not be written before cannot be now; and nobody reads it any more.
+        with suppress(OSError):
+            spool.close()
 
 
 def _cell(value: object) -> str:

@@ -1,0 +1,112 @@
+"""Metrics by name: "charsim(form=base)" and what is wrong with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refsim.errors import InputError
+from refsim.metrics import make_metrics, metric_names, parse_metric
+from refsim.metrics.charsim import Charsim
+from refsim.text import Preparation
+
+METRICS = st.builds(
+    Charsim,
+    form=st.sampled_from(["main", "base", "median"]),
+    max_order=st.none() | st.integers(1, 100),
+    preparation=st.builds(
+        Preparation,
+        unicode=st.sampled_from([None, "NFC", "NFD", "NFKC", "NFKD"]),
+        casefold=st.booleans(),
+        whitespace=st.sampled_from(["keep", "strip", "collapse", "remove"]),
+        unit=st.sampled_from(["codepoint", "grapheme"]),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("charsim", Charsim()),
+        ("charsim()", Charsim()),
+        (" charsim( form = base , max_order=4 ) ", Charsim(form="base", max_order=4)),
+        ('charsim(form="median",)', Charsim(form="median")),
+        ("charsim(max_order=none)", Charsim()),
+        ("charsim(unicode=NFC, casefold)", Charsim(preparation=Preparation(unicode="NFC", casefold=True))),
+        ("charsim(casefold=false, unit='grapheme')", Charsim(preparation=Preparation(unit="grapheme"))),
+    ],
+)
+def test_a_name_with_parameters_is_a_metric(text: str, metric: Charsim) -> None:
+    """Parameters of the metric and of the preparation stand side by side; a bare word is a flag."""
+    assert parse_metric(text) == metric
+
+
+@given(METRICS)
+def test_the_short_name_of_a_metric_names_it(metric: Charsim) -> None:
+    """What str() gives can be given back, versions of Unicode included."""
+    assert parse_metric(str(metric)) == metric
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("charsm", "no metric is called 'charsm'; did you mean charsim?"),
+        ("bleurt", "no metric is called 'bleurt'; known are charsim"),
+        ("charsim(frm=base)", "has no parameter 'frm'; did you mean form?"),
+        ("charsim(preparation=x)", "has no parameter 'preparation'"),
+        ("charsim(form=bas)", "form is 'bas'; expected"),
+        ("charsim(max_order=x)", "max_order is 'x'; expected"),
+        ("charsim(,)", "cannot read ','; expected key=value"),
+        ("charsim(form=)", "cannot read 'form='"),
+        ("charsim(form=base", "expected a name with parameters in brackets"),
+        ("", "expected a name with parameters in brackets"),
+    ],
+)
+def test_what_names_no_metric_is_an_error_that_says_why(text: str, message: str) -> None:
+    """The message has the text, what is wrong in it, and the nearest right word."""
+    with pytest.raises(InputError) as error:
+        parse_metric(text)
+    assert message in str(error.value)
+
+
+def test_defaults_fill_what_the_text_leaves_out() -> None:
+    """Options of the command line yield to parameters in brackets."""
+    assert parse_metric("charsim(form=base)", {"form": "median", "max_order": 3}) == Charsim(form="base", max_order=3)
+
+
+def test_metrics_go_by_their_short_names() -> None:
+    """Names and metrics may be mixed; the order is kept."""
+    assert make_metrics(["charsim(form=base)", Charsim()]) == {
+        "charsim(form=base)": Charsim(form="base"),
+        "charsim": Charsim(),
+    }
+
+
+@pytest.mark.parametrize("one", ["charsim", Charsim()])
+def test_one_metric_needs_no_list(one: str | Charsim) -> None:
+    """A name or a metric alone is a list of one."""
+    assert list(make_metrics(one)) == ["charsim"]
+
+
+def test_a_metric_given_twice_is_an_error() -> None:
+    """Two columns cannot have one name."""
+    with pytest.raises(InputError, match="charsim is given twice"):
+        make_metrics(["charsim", Charsim()])
+
+
+def test_no_metric_is_an_error() -> None:
+    """An empty list is a slip, not a wish."""
+    with pytest.raises(InputError, match="no metric is given"):
+        make_metrics([])
+
+
+def test_names_cost_nothing_before_they_are_used() -> None:
+    """Listing the names loads neither a metric nor NumPy."""
+    code = "import sys; from refsim.metrics import metric_names; metric_names(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert metric_names() == ("charsim",)
+    assert not {"refsim.metrics.charsim", "numpy"} & set(loaded)
