@@ -1,0 +1,350 @@
+"""References on which the work is done once: a frozen automaton, and what each form reads off it.
+
+    distinct texts, weights  --grow, freeze-->  Automaton  --count-->  SumSet   (main, median: one sum per state)
+                                                                       CellSet  (base: a sum per reference length)
+
+A thin caller of `_automaton.py`: it sizes arrays, hands them over, spreads candidates over threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsim.errors import InputError
+from refsim.metrics._kernel import kernel
+from refsim.metrics._threads import spread
+from refsim.metrics._workspace import Growth, landing_room, order_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int32]
+    Longs = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+# States and edges are numbered in 32 bits, three edges a character at most.
+_MOST_CHARACTERS = 600_000_000
+_NO_INTS = memoryview(np.empty(0, np.int32))
+_NO_LONGS = memoryview(np.empty(0, np.int64))
+_NO_FLOATS = memoryview(np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """R different texts: `codes` (total,), `offsets` (R + 1,), how often each counts, `weights` (R,)."""
+
+    codes: Ints
+    offsets: Longs
+    weights: Longs
+
+    @cached_property
+    def lengths(self) -> Longs:
+        """Lengths (R,) in characters."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def longest(self) -> int:
+        """The length of the longest text that counts."""
+        return int(self.lengths[self.weights > 0].max(initial=0))
+
+    def __len__(self) -> int:
+        """Return R."""
+        return len(self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A frozen suffix automaton of V states: arrays as `_automaton.py` lays them out."""
+
+    states: Ints
+    walks: Ints
+    more: Ints
+    root: Ints
+
+    @classmethod
+    def of(cls, texts: Texts) -> Automaton:
+        """Build the automaton of all the texts. Linear in their characters."""
+        characters = len(texts.codes)
+        if characters > _MOST_CHARACTERS:
+            message = f"the references hold {characters:,} characters; one set takes {_MOST_CHARACTERS:,} at most, so split it"
+            raise InputError(message)
+        growth = Growth(characters, int(texts.codes.max(initial=0)), characters // 16)
+        given = (memoryview(texts.codes), memoryview(texts.offsets))
+        while not kernel.extend(*given, *growth.views()):
+            growth.root[:] = 0
+            growth.hash_room(2 * len(growth.keys))
+        count, further = growth.tally[:2].tolist()
+        frozen = cls(
+            np.empty(4 * count, np.int32), np.empty(4 * count, np.int32), np.empty(2 * further, np.int32), growth.root
+        )
+        nodes, edges, root, _, _, tally = growth.views()
+        scratch = memoryview(np.empty(5 * count, np.int32))
+        kernel.freeze(
+            nodes, edges, root, tally, scratch, *(memoryview(a) for a in (frozen.states, frozen.walks, frozen.more))
+        )
+        return frozen
+
+    def __len__(self) -> int:
+        """Return V."""
+        return len(self.states) // 4
+
+    def views(self) -> tuple[memoryview, ...]:
+        """Return states, walks, more, root, as the kernel's functions take them."""
+        return tuple(memoryview(array) for array in (self.states, self.walks, self.more, self.root))
+
+
+def _count_in(
+    kind: int, texts: Texts, columns: Longs, automaton: Automaton, totals: Longs, **given: memoryview
+) -> bool:
+    """Call the kernel's `count`; arrays that this kind does not use are empty."""
+    return bool(
+        kernel.count(
+            kind,
+            *(memoryview(array) for array in (texts.codes, texts.offsets, texts.weights, columns)),
+            *automaton.views(),
+            memoryview(totals),
+            given.get("begins", _NO_LONGS),
+            given.get("finishes", _NO_LONGS),
+            given.get("ends", _NO_INTS),
+            given.get("seen", _NO_LONGS),
+            given.get("sums", _NO_LONGS),
+            given.get("tally", memoryview(np.zeros(2, np.int64))),
+            given.get("cell_start", _NO_LONGS),
+            given.get("cells", _NO_INTS),
+            given.get("masses", _NO_FLOATS),
+            *landing_room(int(texts.lengths.max(initial=0))),
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SumSet:
+    """A compiled set for the main and the median form: sums over all references per state."""
+
+    texts: Texts
+    automaton: Automaton
+    table_start: Longs
+    table: Longs
+    begins: Longs
+    finishes: Longs
+    whole: Longs
+
+    @classmethod
+    def of(cls, texts: Texts) -> SumSet:
+        """Compile the texts."""
+        automaton = Automaton.of(texts)
+        count = len(automaton)
+        totals, begins, finishes = (np.zeros(count, np.int64) for _ in range(3))
+        ends = np.zeros(len(texts), np.int32)
+        room, done = max(256, len(texts.codes) // 16), False
+        while not done:
+            size = 1 << (2 * room - 1).bit_length()
+            seen, sums = np.zeros(size, np.int64), np.empty(size, np.int64)
+            done = _count_in(
+                0, texts, np.empty(0, np.int64) if not len(texts) else np.zeros(len(texts), np.int64), automaton, totals,
+                begins=memoryview(begins), finishes=memoryview(finishes), ends=memoryview(ends),
+                seen=memoryview(seen), sums=memoryview(sums),
+            )  # fmt: skip
+            if not done:
+                room *= 4
+                for array in (totals, begins, finishes):
+                    array[:] = 0
+        table_start, table = _tabulate(automaton.states, totals, seen, sums)
+        order = np.argsort(ends, kind="stable")
+        whole = np.stack([ends[order].astype(np.int64), texts.weights[order]], axis=1).ravel()
+        return cls(texts, automaton, table_start, table, begins, finishes, whole)
+
+    def score(
+        self, codes: Ints, offsets: Longs, bounds: Longs, scale: int, max_order: int | None, threads: int | None
+    ) -> Floats:
+        """Return scores (C,); `bounds` (C, 4) and `scale` say what the overlaps are divided by."""
+        out = np.empty(len(offsets) - 1)
+        self._run(codes, offsets, bounds, scale, max_order, threads, np.empty(0, np.int64), out)
+        return out
+
+    def overlaps(self, codes: Ints, bounds: Longs, orders: int) -> Longs:
+        """Return the summed overlaps o(1) .. o(`orders`) of one candidate."""
+        overlaps = np.zeros(orders, np.int64)
+        offsets = np.array([0, len(codes)], np.int64)
+        self._run(codes, offsets, bounds, 1, None, 1, overlaps, np.empty(1))
+        return overlaps
+
+    def _run(  # noqa: PLR0913 - the kernel's arguments, in its order
+        self, codes: Ints, offsets: Longs, bounds: Longs, scale: int, max_order: int | None, threads: int | None,
+        overlaps: Longs, out: Floats,
+    ) -> None:  # fmt: skip
+        sizes = np.diff(offsets)
+        longest = self.texts.longest
+        weights = order_weights(max(longest, int(sizes.max(initial=0))))
+        tables = (self.table_start, self.table, self.begins, self.finishes, self.whole)
+        fixed = (*self.automaton.views(), *(memoryview(array) for array in tables), longest, max_order or 0, scale)
+
+        def work(start: int, stop: int) -> None:
+            room = int(sizes[start:stop].max(initial=0))
+            steps, slopes = np.zeros(room + 3, np.int64), np.zeros(room + 3, np.int64)
+            kernel.score_set(
+                memoryview(codes), memoryview(offsets[start : stop + 1]), *fixed,
+                memoryview(bounds[start:stop].reshape(-1)), *weights, *landing_room(room),
+                memoryview(steps), memoryview(slopes), memoryview(overlaps), memoryview(out[start:stop]),
+            )  # fmt: skip
+
+        spread(work, sizes, threads)
+
+
+def _tabulate(states: Ints, totals: Longs, seen: Longs, sums: Longs) -> tuple[Longs, Longs]:
+    """Write weights into `states`, and return the table of states that some reference holds twice or more.
+
+    Rows (count, A, B) a state, ascending: for m hits, from that count on, the overlap is A + m B. Row
+    one covers the references that hold it once.
+    """
+    keys = seen[seen != 0]
+    order = np.argsort(keys)
+    keys, weight = keys[order], sums[seen != 0][order]
+    state, times = keys >> 32, keys & 0x7FFFFFFF
+    first = np.flatnonzero(np.diff(state, prepend=-1))
+    owners = state[first]
+    sizes = np.diff(first, append=len(state))
+    group = np.repeat(np.arange(len(first)), sizes)
+    more_than_once = np.add.reduceat(weight, first) if len(first) else np.empty(0, np.int64)
+    once = totals[owners] - more_than_once
+
+    start = np.concatenate([[0], np.cumsum(sizes + 1)]).astype(np.int64)
+    table = np.empty((len(state) + len(first), 3), np.int64)
+    table[start[:-1]] = np.stack([np.ones_like(once), once, more_than_once], axis=1)
+    place = np.arange(len(state)) + group + 1
+    sum_weight, sum_product = np.cumsum(weight), np.cumsum(weight * times)
+    before_weight = np.where(first > 0, sum_weight[first - 1], 0)
+    before_product = np.where(first > 0, sum_product[first - 1], 0)
+    table[place, 0] = times
+    table[place, 1] = once[group] + sum_product - before_product[group]
+    table[place, 2] = more_than_once[group] - (sum_weight - before_weight[group])
+
+    grid = states.reshape(-1, 4)
+    fits = totals <= np.iinfo(np.int32).max
+    grid[:, 2] = np.where(fits, totals, -1)
+    grid[owners, 3] = np.arange(len(owners))
+    # A weight beyond 32 bits (fractional weights on a fine grid) stands in the table alone.
+    large = np.flatnonzero(~fits & (grid[:, 3] < 0))
+    if len(large):
+        grid[large, 3] = len(owners) + np.arange(len(large))
+        rows = np.stack([np.ones_like(large), totals[large], np.zeros_like(large)], axis=1)
+        start = np.concatenate([start, start[-1] + 1 + np.arange(len(large))])
+        table = np.concatenate([table, rows])
+    return start, table.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class CellSet:
+    """A compiled set with sums per column: lengths of references (base form) or single ones (matrix)."""
+
+    texts: Texts
+    automaton: Automaton
+    columns: Longs
+    lengths: Longs
+    cell_start: Longs
+    cells: Ints
+    masses: Floats
+
+    @classmethod
+    def by_length(cls, texts: Texts) -> CellSet:
+        """Compile the texts with one column per length, as the base form needs it."""
+        texts = _sorted_by_length(texts, longest_first=False)
+        lengths, columns = np.unique(texts.lengths, return_inverse=True)
+        made = cls._of(texts, columns.astype(np.int64).ravel(), lengths, weighted=True)
+        assert made is not None  # noqa: S101 - only a limit on cells makes it None
+        return made
+
+    @classmethod
+    def each(cls, texts: Texts, *, most_cells: int) -> CellSet | None:
+        """Compile the texts with a column for each, or return None if it would take more cells than that.
+
+        They must come longest first, with weight 1.
+        """
+        return cls._of(texts, np.arange(len(texts)), texts.lengths, weighted=False, most_cells=most_cells)
+
+    @classmethod
+    def _of(
+        cls, texts: Texts, columns: Longs, lengths: Longs, *, weighted: bool, most_cells: int | None = None
+    ) -> CellSet | None:
+        automaton = Automaton.of(texts)
+        marks = np.zeros(len(automaton), np.int64)
+        sizes = np.zeros(len(automaton) + 1, np.int64)
+        _count_in(1, texts, columns, automaton, marks, cell_start=memoryview(sizes))
+        ends = np.cumsum(sizes)
+        cell_start = np.concatenate([[0], ends[:-1]])
+        total = int(ends[-1])
+        if most_cells is not None and total > most_cells and len(texts) > 1:
+            return None
+        cells, masses = np.empty(2 * total, np.int32), np.empty(total if weighted else 0)
+        marks[:] = 0
+        cursor = cell_start.copy()
+        _count_in(
+            2, texts, columns, automaton, marks,
+            cell_start=memoryview(cursor), cells=memoryview(cells), masses=memoryview(masses),
+        )  # fmt: skip
+        return cls(texts, automaton, columns, lengths, cell_start, cells, masses)
+
+    def _fixed(self) -> tuple[memoryview, ...]:
+        arrays = (self.texts.codes, self.texts.offsets, self.texts.weights, self.columns)
+        return tuple(memoryview(array) for array in arrays)
+
+    def _cells(self) -> tuple[memoryview, ...]:
+        return tuple(memoryview(array) for array in (self.cell_start, self.cells, self.masses))
+
+    def score_base(
+        self, codes: Ints, offsets: Longs, bounds: Longs, max_order: int | None, threads: int | None,
+        per_order: Floats | None = None,
+    ) -> Floats:  # fmt: skip
+        """Return base scores (C,); `per_order`, where given, gets rho(1), rho(2), ... of the last candidate."""
+        sizes = np.diff(offsets)
+        out = np.empty(len(sizes))
+        weights = order_weights(max(int(self.lengths.max()), int(sizes.max(initial=0))))
+        rhos = memoryview(np.empty(0) if per_order is None else per_order)
+
+        def work(start: int, stop: int) -> None:
+            room = int(sizes[start:stop].max(initial=0))
+            kernel.score_base(
+                memoryview(codes), memoryview(offsets[start : stop + 1]), *self._fixed(), memoryview(self.lengths),
+                *self.automaton.views(), *self._cells(), max_order or 0, memoryview(bounds[start:stop].reshape(-1)),
+                *weights, *landing_room(room), memoryview(np.zeros(len(self.lengths) * (room + 3))),
+                memoryview(np.empty(len(self.lengths) + 1)), rhos, memoryview(out[start:stop]),
+            )  # fmt: skip
+
+        spread(work, sizes * max(1, len(self.texts) // 100), threads)
+        return out
+
+    def score_each(self, codes: Ints, offsets: Longs, max_order: int | None, threads: int | None) -> Floats:
+        """Return the scores (C, R) of each candidate against each text alone."""
+        sizes, width = np.diff(offsets), len(self.texts)
+        out = np.empty((len(sizes), width))
+        weights = order_weights(max(int(self.lengths.max(initial=0)), int(sizes.max(initial=0))))
+
+        def work(start: int, stop: int) -> None:
+            room = int(sizes[start:stop].max(initial=0))
+            kernel.score_cells(
+                memoryview(codes), memoryview(offsets[start : stop + 1]), *self._fixed(),
+                *self.automaton.views(), *self._cells(), max_order or 0,
+                *weights, *landing_room(room), memoryview(np.zeros(width * (room + 3))),
+                memoryview(np.empty(6 * width + 1)), memoryview(out[start:stop].reshape(-1)),
+            )  # fmt: skip
+
+        spread(work, sizes * max(1, width // 10), threads)
+        return out
+
+
+def _sorted_by_length(texts: Texts, *, longest_first: bool) -> Texts:
+    """Return the same texts in order of length, equal lengths as they came."""
+    order = np.argsort(-texts.lengths if longest_first else texts.lengths, kind="stable")
+    return take(texts, order)
+
+
+def take(texts: Texts, order: NDArray[np.intp]) -> Texts:
+    """Return the texts numbered by `order`, in that order."""
+    lengths = texts.lengths[order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    gather = np.repeat(texts.offsets[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Texts(texts.codes[gather], offsets, texts.weights[order])

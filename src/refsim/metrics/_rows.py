@@ -1,0 +1,66 @@
+"""Many candidates, each against a few references of its own: a thin caller of the kernel's `score_rows`.
+
+Pieces of the batch become code points and scores on their own, so that one thread's strings are being
+encoded while another's kernel runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsim.metrics._kernel import kernel
+from refsim.metrics._threads import spread
+from refsim.metrics._workspace import Growth, RowScratch, order_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Encode = Callable[[Sequence[str]], tuple[NDArray[np.int32], NDArray[np.int64]]]
+
+FORMS = {"main": 0, "base": 1, "median": 2}
+
+
+def score_rows(  # noqa: PLR0913 - what a row's score depends on
+    candidates: list[str], references: list[str], row_offsets: NDArray[np.int64],
+    *, form: str, max_order: int | None, encode: Encode, threads: int | None,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return scores (S,): candidate i against `references[row_offsets[i]:row_offsets[i + 1]]`."""
+    out = np.empty(len(candidates))
+    lengths = np.fromiter(map(len, references), np.int64, len(references))
+    sizes = np.add.reduceat(lengths, row_offsets[:-1]) if len(candidates) else np.empty(0, np.int64)
+    sizes = sizes + np.fromiter(map(len, candidates), np.int64, len(candidates))
+
+    def work(start: int, stop: int) -> None:
+        first, last = int(row_offsets[start]), int(row_offsets[stop])
+        heads = row_offsets[start : stop + 1] - first
+        _score_piece(
+            *encode(candidates[start:stop]), *encode(references[first:last]), heads, form, max_order, out[start:stop]
+        )
+
+    spread(work, sizes, threads)
+    return out
+
+
+def _score_piece(  # noqa: PLR0913 - the kernel's arguments, in its order
+    codes: NDArray[np.int32], offsets: NDArray[np.int64],
+    references: NDArray[np.int32], reference_offsets: NDArray[np.int64], heads: NDArray[np.int64],
+    form: str, max_order: int | None, out: NDArray[np.float64],
+) -> None:  # fmt: skip
+    longest = int(np.diff(offsets).max(initial=0))
+    longest_reference = int(np.diff(reference_offsets).max(initial=0))
+    growth = Growth(longest_reference, int(references.max(initial=0)), longest_reference // 32)
+    scratch = RowScratch(longest, longest_reference, int(np.diff(heads).max(initial=0))).views()
+    texts = tuple(memoryview(array) for array in (codes, offsets, references, reference_offsets, heads))
+    weights = order_weights(max(longest, longest_reference))
+    done = 0
+    while True:
+        done = kernel.score_rows(
+            *texts, done, FORMS[form], max_order or 0, *weights, *growth.views(), *scratch, memoryview(out)
+        )
+        if done == len(out):
+            return
+        growth.hash_room(2 * len(growth.keys))

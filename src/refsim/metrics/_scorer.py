@@ -1,0 +1,140 @@
+"""A charsim Scorer: one metric and one compiled set of references."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsim._version import __version__
+from refsim.errors import InputError
+from refsim.metrics._arguments import check_text, check_texts
+from refsim.metrics._compiled import Texts
+from refsim.metrics._reference_set import ReferenceSet, distinct
+from refsim.metrics._store import write_set
+from refsim.metrics._symbols import Encoder
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from refsim.metrics.charsim import Charsim
+
+
+class CharsimScorer:
+    """Scores candidates against one fixed list of references; made by `Charsim.compile` or `refsim.load`.
+
+    Two Scorers are equal if their metrics and their references (in any order) are; they hash, and
+    pickle for process pools.
+    """
+
+    def __init__(self, metric: Charsim, prepared: Sequence[str], weights: Sequence[int] | None = None) -> None:
+        """Compile references that are prepared already; `weights` say how often each counts."""
+        self._metric = metric
+        self._texts, counts, places = distinct(prepared)
+        if weights is not None:
+            counts = np.zeros(len(self._texts), np.int64)
+            np.add.at(counts, places, np.asarray(weights, np.int64))
+        self._encode = Encoder(metric.preparation)
+        self._set = ReferenceSet.of(metric.form, Texts(*self._encode(self._texts), counts))
+        self._encode.closed()
+
+    @property
+    def metric(self) -> Charsim:
+        """The metric that the references were compiled for."""
+        return self._metric
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of the prepared references and their repeats, whatever their order."""
+        digest = hashlib.sha256()
+        for text, weight in sorted(zip(self._texts, self._set.texts.weights.tolist(), strict=True)):
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(f"{len(data)} {weight} ".encode() + data)
+        return digest.hexdigest()
+
+    @property
+    def signature(self) -> str:
+        """The metric's signature, with the number of references and their digest."""
+        return f"{self._metric.signature}|references:{len(self)},sha256:{self.digest[:16]}"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory held, about."""
+        return self._set.nbytes + sum(map(len, self._texts))
+
+    def __len__(self) -> int:
+        """Return the number K of references, repeats counted."""
+        return self._set.heads
+
+    def __repr__(self) -> str:
+        """Return what it is, in one line."""
+        return f"<refsim scorer {self._metric} of {len(self)} references, {len(self._texts)} different>"
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both give the same score to every candidate, by the same metric and references."""
+        if not isinstance(other, CharsimScorer):
+            return NotImplemented
+        return self._metric == other._metric and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        """Return a hash that fits `==`."""
+        return hash((self._metric, self.digest))
+
+    def score(self, candidate: str) -> float:
+        """Return the score of one candidate, in [0, 1]."""
+        return float(self._score([check_text(candidate, "candidate")], 1)[0])
+
+    def score_batch(self, candidates: Sequence[str], *, threads: int | None = None) -> NDArray[np.float64]:
+        """Return the scores (C,) of candidates, in [0, 1]. Raises InputError for anything but strings."""
+        return self._score(check_texts(candidates, "candidates"), threads)
+
+    def _score(self, candidates: list[str], threads: int | None) -> NDArray[np.float64]:
+        # Answers of models repeat, and so do prompts' sampled candidates: each is scored once.
+        texts, _, places = distinct(self._metric.preparation.apply(candidates))
+        scores = self._set.score(*self._encode(texts), max_order=self._metric.max_order, threads=threads)
+        return scores if len(texts) == len(candidates) else scores[places]
+
+    def per_order(self, candidate: str) -> NDArray[np.float64]:
+        """Return rho(1) .. rho(N) (N,) of one candidate, before they are weighted by 1/n."""
+        text = self._metric.preparation.apply([check_text(candidate, "candidate")])
+        return self._set.per_order(self._encode(text)[0], max_order=self._metric.max_order)
+
+    def ceiling(self) -> float:
+        """Return the mean score of the references, each against all the others: what one of them would get.
+
+        Raises InputError for a single reference, which has no others.
+        """
+        if len(self) < 2:
+            message = (
+                "a ceiling needs two references or more; this set has one, which has no others to be compared with"
+            )
+            raise InputError(message)
+        weights = self._set.texts.weights
+        texts = self._set.texts
+        scores = self._set.score(
+            texts.codes, texts.offsets, max_order=self._metric.max_order, threads=None, own=np.ones_like(weights)
+        )
+        return math.fsum((scores * weights).tolist()) / len(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the set to the directory `path`, for `refsim.load`; complete or not at all.
+
+        A compiled set under that name is replaced. Raises InputError where something else is there, and OSError
+        where writing fails.
+        """
+        preparation = self._metric.preparation
+        header = {
+            "metric": "charsim",
+            "parameters": {"form": self._metric.form, "max_order": self._metric.max_order},
+            "preparation": {name: getattr(preparation, name) for name in preparation.__dataclass_fields__},
+            "preparation_signature": preparation.signature,
+            "refsim": __version__,
+            "references": len(self),
+        }
+        write_set(path, header, self._texts, self._set.texts.weights.tolist())

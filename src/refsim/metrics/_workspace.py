@@ -1,0 +1,89 @@
+"""Memory that the kernel works in, and tables that it reads: sized here, never inside the kernel.
+
+Every array is handed over as a built-in memoryview: the compiled kernel takes any buffer, and the
+interpreted one must index plain Python numbers (a NumPy int32 would wrap around).
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# 512 KiB of edge rows: what stays in a core's second-level cache beside everything else.
+_DENSE_EDGES = 1 << 17
+
+_lock = threading.Lock()
+_inverse: NDArray[np.float64] = np.zeros(1)
+_harmonic: NDArray[np.float64] = np.zeros(1)
+
+
+def order_weights(highest: int) -> tuple[memoryview, memoryview]:
+    """Return 1/n and H_n for n = 0 .. `highest` at least, entry 0 being 0.
+
+    H_n is summed in the order in which the kernel sums a score, so that identical texts give exactly 1.
+    """
+    global _inverse, _harmonic  # noqa: PLW0603 - grown once, shared by every thread
+    with _lock:
+        if len(_inverse) <= highest:
+            orders = np.arange(max(highest + 1, 1024), dtype=np.float64)
+            orders[0] = np.inf
+            _inverse = 1.0 / orders
+            _harmonic = np.cumsum(_inverse)
+        return memoryview(_inverse), memoryview(_harmonic)
+
+
+def power_of_two(least: int) -> int:
+    """Return the smallest power of two that is at least `least` and at least 64."""
+    return 1 << max(6, (least - 1).bit_length())
+
+
+class Growth:
+    """Room for one growing automaton of up to `characters` characters, none above `top`."""
+
+    def __init__(self, characters: int, top: int, hashed: int) -> None:
+        # np.empty takes address space, not memory: what is never written is never resident.
+        self.nodes = np.empty(8 * (2 * characters + 2), np.int32)
+        self.edges = np.empty(3 * (3 * characters + 1), np.int32)
+        self.root = np.zeros(top + 1, np.int32)
+        self.tally = np.zeros(4, np.int64)
+        self.hash_room(hashed)
+
+    def hash_room(self, hashed: int) -> None:
+        """Make an empty hash table for about `hashed` edges."""
+        self.keys = np.zeros(power_of_two(2 * hashed), np.int64)
+        self.slots = np.empty(len(self.keys), np.int32)
+
+    def views(self) -> tuple[memoryview, ...]:
+        """Return nodes, edges, root, keys, slots, tally, as the kernel's functions take them."""
+        arrays = (self.nodes, self.edges, self.root, self.keys, self.slots, self.tally)
+        return tuple(memoryview(array) for array in arrays)
+
+
+class RowScratch:
+    """What `score_rows` needs beside a Growth, for candidates and references of these lengths."""
+
+    def __init__(self, candidate: int, reference: int, heads: int) -> None:
+        self.moves = np.empty(_DENSE_EDGES, np.int32)
+        self.land = np.empty(max(1, 4 * candidate), np.int32)
+        self.work = np.full(candidate + 2 + 3 * reference + 3, -1, np.int32)
+        self.ranks = np.empty(heads, np.int32)
+        self.steps = np.zeros(candidate + 3, np.int64)
+        self.slopes = np.zeros(candidate + 3, np.int64)
+        self.rhos = np.zeros(max(candidate, reference) + 1)
+
+    def views(self) -> tuple[memoryview, ...]:
+        """Return the arrays in the order of the kernel's arguments."""
+        arrays = (self.moves, self.land, self.work, self.ranks, self.steps, self.slopes, self.rhos)
+        return tuple(memoryview(array) for array in arrays)
+
+
+def landing_room(longest: int) -> tuple[memoryview, ...]:
+    """Return landings, a second array to sort them in, pending, and buckets, for texts up to `longest`."""
+    room = max(1, longest)
+    sizes = (room, room, 2 * room, 259)
+    return tuple(memoryview(np.empty(size, np.int64)) for size in sizes)

@@ -1,0 +1,279 @@
+"""charsim: how far references support a candidate, counted in character n-grams of every order.
+
+For order n let o_i be the overlap with reference i, L lengths in n-grams:
+
+    rho(n) = mean_i o_i(n) / max(L_t(n), mean_i L_i(n)),   charsim = sum_n rho(n)/n / H_N
+
+    text.py: code points (C,)  ->  _automaton.py: overlaps (N,)  ->  score
+
+That is the main form. The base form divides first and averages then, rho(n) = mean_i o_i(n) /
+max(L_t(n), L_i(n)), the mean of min(precision, recall); the median form takes the median length below.
+Definition, edge cases, proof of the linear-time walk: docs/charsim.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from refsim._version import __version__
+from refsim.errors import CompiledSetError, InputError
+from refsim.metric import Stats, Total
+from refsim.metrics._arguments import check_references, check_rows, check_text, check_texts
+from refsim.metrics._cache import cache
+from refsim.metrics._compiled import Texts
+from refsim.metrics._matrix import TopK, score_matrix
+from refsim.metrics._reference_set import ReferenceSet, distinct
+from refsim.metrics._rows import score_rows
+from refsim.metrics._scorer import CharsimScorer
+from refsim.metrics._store import read_set
+from refsim.metrics._symbols import Encoder
+from refsim.metrics._weights import integer_weights, own_weights
+from refsim.text import Preparation
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from refsim.segments import Batch
+
+Form = Literal["main", "base", "median"]
+_FORMS = ("main", "base", "median")
+
+# A list of references with more candidates, or more references, than these is compiled; below, building
+# one automaton a pair costs less than laying out a set (about 200 us of Python and NumPy).
+_FEW_CANDIDATES, _FEW_REFERENCES = 3, 12
+_FEW_SHARERS_OF_ONE = 40
+# Calls with at most this many different lists look them up in the cache, and leave them there.
+_FEW_LISTS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charsim:
+    """charsim with its parameters: a value, to be shared between threads, hashed and pickled.
+
+    `form` is how several references are averaged ("main", "base" or "median"); `max_order` cuts the
+    orders off at a highest one (None: all there are); `preparation` is done to every text first.
+    Scores lie in [0, 1]; identical texts give exactly 1. Raises InputError for other values.
+    """
+
+    form: Form = "main"
+    max_order: int | None = None
+    preparation: Preparation = field(default_factory=Preparation)
+
+    def __post_init__(self) -> None:
+        """Check the parameters once."""
+        if self.form not in _FORMS:
+            message = f"form is {self.form!r}; expected one of {', '.join(map(repr, _FORMS))}"
+            raise InputError(message)
+        if self.max_order is not None and (type(self.max_order) is not int or self.max_order < 1):
+            message = f"max_order is {self.max_order!r}; expected a whole number from 1 on, or None for every order"
+            raise InputError(message)
+        if not isinstance(self.preparation, Preparation):
+            message = f"preparation is {self.preparation!r}; expected a refsim.Preparation"
+            raise InputError(message)
+
+    def __str__(self) -> str:
+        """Return the short name with what is not default: `charsim(form=base)`."""
+        parts = [f"form={self.form}"] if self.form != "main" else []
+        parts += [f"max_order={self.max_order}"] if self.max_order is not None else []
+        parts += [self.preparation.signature] if not self.preparation.is_default else []
+        return f"charsim({','.join(parts)})" if parts else "charsim"
+
+    @property
+    def signature(self) -> str:
+        """Everything that a number depends on; numbers compare only where these are equal."""
+        return f"{self}|refsim:{__version__}"
+
+    def score(self, candidate: str, references: Sequence[str]) -> float:
+        """Return the score of one candidate against its references, in [0, 1].
+
+        `references` is a list of strings, one at least. Raises InputError for anything else.
+        """
+        candidates, rows = [check_text(candidate, "candidate")], [check_references(references)]
+        return float(self._score(candidates, rows, threads=1)[0])
+
+    def score_batch(
+        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], *, threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return scores (S,): `references[i]`, a string or a list of strings, belongs to `candidates[i]`.
+
+        Lists that occur more than once are compiled once. Raises InputError, with the index, for lists
+        of different lengths, an empty list of references, and anything that is no string.
+        """
+        return self._score(*check_rows(candidates, references), threads=threads)
+
+    def score_matrix(
+        self, candidates: Sequence[str], references: Sequence[str], *,
+        top_k: int | None = None, threads: int | None = None,
+    ) -> NDArray[np.float64] | TopK:  # fmt: skip
+        """Return scores (C, R) of each candidate against each single reference.
+
+        With `top_k`, only the best k of each row, best first, as TopK(indices (C, k), scores (C, k)):
+        memory then grows with C k, not with C R; equal scores keep the order of the references.
+        """
+        if top_k is not None and (type(top_k) is not int or top_k < 1):
+            message = f"top_k is {top_k!r}; expected a whole number from 1 on, or None for the whole matrix"
+            raise InputError(message)
+        left = self.preparation.apply(check_texts(candidates, "candidates"))
+        right = self.preparation.apply(check_texts(references, "references"))
+        return score_matrix(
+            left, right, max_order=self.max_order, top_k=top_k, encode=Encoder(self.preparation), threads=threads
+        )
+
+    def consensus(
+        self, candidates: Sequence[str], support: Sequence[str] | None = None,
+        weights: Sequence[float] | None = None, leave_one_out: bool | None = None, *, threads: int | None = None,
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """Return scores (C,) of each candidate against all the others, or against `support`.
+
+        Exact, from one compiled set: minimum Bayes risk decoding with charsim as its utility.
+        `leave_one_out` (default True) leaves the candidate itself out; with `support` it must be None.
+        `weights` go with the references, `support` or else the candidates: whole numbers count as
+        repeats, exactly (leaving one out takes one repeat away), others to 1e-12 (leaving one out takes
+        the candidate's whole weight away). Raises InputError where nothing is left to compare with.
+        """
+        texts = self.preparation.apply(check_texts(candidates, "candidates"))
+        if support is not None and leave_one_out is not None:
+            message = f"leave_one_out is {leave_one_out!r} but support is given; it has meaning only among the candidates, so leave it None"
+            raise InputError(message)
+        voters = texts if support is None else self.preparation.apply(check_references(support, "support"))
+        if weights is not None and self.form == "median":
+            message = "the median form takes no weights, for a median of lengths has no use for them; use main or base"
+            raise InputError(message)
+        longest = max(map(len, [*texts, *voters]), default=0)
+        whole, exact = integer_weights(weights, voters, "candidates" if support is None else "support", longest)
+        encode = Encoder(self.preparation)
+        unique, _, places = distinct(voters)
+        sums = np.zeros(len(unique), np.int64)
+        np.add.at(sums, places, whole)
+        kept = np.flatnonzero(sums > 0)
+        own = None
+        if support is None and leave_one_out in (None, True):
+            own = own_weights(whole, exact=exact)
+        if not len(kept) or (own is not None and (sums.sum() - own).min(initial=1) <= 0):
+            message = (
+                f"consensus of {len(texts)} candidates leaves nothing to compare one of them with; "
+                "give two candidates of weight at least, a support, or leave_one_out=False"
+            )
+            raise InputError(message)
+        reference_set = ReferenceSet.of(self.form, Texts(*encode([unique[i] for i in kept]), sums[kept]))
+        codes, offsets = encode(texts)
+        return reference_set.score(codes, offsets, max_order=self.max_order, threads=threads, own=own)
+
+    def per_order(self, candidate: str, references: Sequence[str]) -> NDArray[np.float64]:
+        """Return rho(1) .. rho(N) (N,), in [0, 1]: what each order gives before it is weighted by 1/n."""
+        return self.compile(references).per_order(candidate)
+
+    def compile(self, references: Sequence[str], *, threads: int | None = None) -> CharsimScorer:
+        """Return a Scorer of this metric for one fixed list of references.
+
+        Work on the references is done once; a candidate then costs about as much as against one
+        reference. `threads` is there for every Scorer alike; this work runs on one.
+        """
+        del threads
+        return CharsimScorer(self, self.preparation.apply(check_references(references)))
+
+    def measure(self, batch: Batch, *, threads: int | None = None) -> Stats:
+        """Return one row per segment: its score."""
+        return Stats(self.score_batch(batch.candidates, batch.references, threads=threads).reshape(-1, 1))
+
+    def finish(self, stats: Stats) -> dict[str, NDArray[np.float64]]:
+        """Return {"charsim": scores (S,)}."""
+        return {"charsim": stats.rows[:, 0]}
+
+    def finish_total(self, total: Total) -> dict[str, float]:
+        """Return {"charsim": mean of the segments' scores}."""
+        return {"charsim": total.mean()[0]}
+
+    def _score(self, candidates: list[str], rows: list[list[str]], *, threads: int | None) -> NDArray[np.float64]:
+        """Return scores (S,) of checked arguments: shared lists compiled, the others scored row by row."""
+        out = np.empty(len(candidates))
+        groups = _group(rows)
+        single: list[int] = []
+        few_lists = len(groups) <= _FEW_LISTS
+        for references, members in groups.items():
+            if _worth_compiling(len(references), len(members), few_lists=few_lists):
+                out[members] = self._score_shared(
+                    [candidates[i] for i in members], references, keep=few_lists, threads=threads
+                )
+            else:
+                single += members
+        if single:
+            single.sort()
+            chosen = candidates if len(single) == len(candidates) else [candidates[i] for i in single]
+            flat = [text for i in single for text in rows[i]]
+            offsets = np.concatenate([[0], np.cumsum([len(rows[i]) for i in single])]).astype(np.int64)
+            out[single] = score_rows(
+                list(self.preparation.apply(chosen)), list(self.preparation.apply(flat)), offsets,
+                form=self.form, max_order=self.max_order, encode=Encoder(self.preparation), threads=threads,
+            )  # fmt: skip
+        return out
+
+    def _score_shared(
+        self, candidates: list[str], references: tuple[str, ...], *, keep: bool, threads: int | None
+    ) -> NDArray[np.float64]:
+        def compile_set() -> CharsimScorer:
+            return self.compile(references)
+
+        scorer = cache.get((self, references), compile_set) if keep else compile_set()
+        return scorer.score_batch(candidates, threads=threads)
+
+
+def _group(rows: list[list[str]]) -> dict[tuple[str, ...], list[int]]:
+    """Return the rows of each different list of references; one object for many rows is looked at once."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    by_object: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        members = by_object.get(id(row))
+        if members is None:
+            members = by_object[id(row)] = groups.setdefault(tuple(row), [])
+        members.append(index)
+    return groups
+
+
+def _worth_compiling(references: int, candidates: int, *, few_lists: bool) -> bool:
+    if references == 1:
+        return candidates > _FEW_SHARERS_OF_ONE
+    return candidates > _FEW_CANDIDATES or references > _FEW_REFERENCES or few_lists
+
+
+def load(path: str | os.PathLike[str]) -> CharsimScorer:
+    """Return the Scorer that was saved under `path`.
+
+    Raises CompiledSetError for a set that is damaged, of another format, or prepared by other Unicode tables.
+    """
+    header, texts, weights = read_set(path)
+    try:
+        if header["metric"] != "charsim":
+            message = f"{path}: compiled for {header['metric']!r}, which this refsim does not load; compile the references again"
+            raise CompiledSetError(message)
+        metric = Charsim(**header["parameters"], preparation=Preparation(**header["preparation"]))
+        signature = header["preparation_signature"]
+    except (KeyError, TypeError, InputError) as error:
+        if isinstance(error, CompiledSetError):
+            raise
+        message = f"{path}: its header does not describe a metric ({error}); compile the references again"
+        raise CompiledSetError(message) from error
+    if signature != metric.preparation.signature:
+        message = (
+            f"{path}: its references were prepared with {signature!r}, this Python prepares candidates with "
+            f"{metric.preparation.signature!r}; compile the references again"
+        )
+        raise CompiledSetError(message)
+    return CharsimScorer(metric, texts, weights)
+
+
+def charsim(candidate: str, references: Sequence[str]) -> float:
+    """Return the charsim of one candidate against its references, main form, in [0, 1].
+
+    `references` is a list of strings, one at least; raises InputError for anything else.
+    """
+    return _MAIN.score(candidate, references)
+
+
+_MAIN = Charsim()
