@@ -13,7 +13,7 @@ import dataclasses
 import difflib
 import importlib
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from refsim.errors import InputError
 
@@ -59,7 +59,8 @@ def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Me
 
     Raises InputError for a metric that is given twice, for its columns would have one name.
     """
-    items = [metrics] if isinstance(metrics, str) or hasattr(metrics, "measure") else metrics
+    alone = isinstance(metrics, str) or hasattr(metrics, "measure")
+    items = cast("Iterable[str | Metric]", [metrics] if alone else metrics)
     labelled: dict[str, Metric] = {}
     for item in items:
         metric = parse_metric(item) if isinstance(item, str) else item

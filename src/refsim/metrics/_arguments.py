@@ -7,8 +7,9 @@ missing value, a number or bytes never are, and nothing is cut to the shorter of
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Mapping, Set
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from refsim.errors import InputError
 
@@ -49,10 +50,10 @@ def as_list(values: object, place: str, *, example: str) -> list[Any]:
         if hasattr(values, name):
             listed = getattr(values, name)()
             return listed if isinstance(listed, list) else [listed]
-    if isinstance(values, Mapping | Set) or not isinstance(values, Iterable):
+    if isinstance(values, Mapping | AbstractSet) or not isinstance(values, Iterable):
         message = f"{place} is {found(values)}; expected a list of strings: write {example}"
         raise InputError(message)
-    return list(cast("Iterable[Any]", values))
+    return list(values)
 
 
 def check_texts(values: object, place: str, *, example: str = "['...', '...']") -> list[str]:

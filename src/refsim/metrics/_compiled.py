@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 # States and edges are numbered in 32 bits, three edges a character at most.
 _MOST_CHARACTERS = 600_000_000
-_NO_INTS = memoryview(np.empty(0, np.int32))
-_NO_LONGS = memoryview(np.empty(0, np.int64))
-_NO_FLOATS = memoryview(np.empty(0))
+_NO_INTS = np.empty(0, np.int32).data
+_NO_LONGS = np.empty(0, np.int64).data
+_NO_FLOATS = np.empty(0).data
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +70,10 @@ class Automaton:
         """Build the automaton of all the texts. Linear in their characters."""
         characters = len(texts.codes)
         if characters > _MOST_CHARACTERS:
-            message = f"the references hold {characters:,} characters; one set takes {_MOST_CHARACTERS:,} at most, so split it"
+            message = f"the references hold {characters:,} characters; one set takes {_MOST_CHARACTERS:,}, so split it"
             raise InputError(message)
         growth = Growth(characters, int(texts.codes.max(initial=0)), characters // 16)
-        given = (memoryview(texts.codes), memoryview(texts.offsets))
+        given = (texts.codes.data, texts.offsets.data)
         while not kernel.extend(*given, *growth.views()):
             growth.root[:] = 0
             growth.hash_room(2 * len(growth.keys))
@@ -82,10 +82,8 @@ class Automaton:
             np.empty(4 * count, np.int32), np.empty(4 * count, np.int32), np.empty(2 * further, np.int32), growth.root
         )
         nodes, edges, root, _, _, tally = growth.views()
-        scratch = memoryview(np.empty(5 * count, np.int32))
-        kernel.freeze(
-            nodes, edges, root, tally, scratch, *(memoryview(a) for a in (frozen.states, frozen.walks, frozen.more))
-        )
+        scratch = np.empty(5 * count, np.int32).data
+        kernel.freeze(nodes, edges, root, tally, scratch, *(a.data for a in (frozen.states, frozen.walks, frozen.more)))
         return frozen
 
     def __len__(self) -> int:
@@ -94,7 +92,7 @@ class Automaton:
 
     def views(self) -> tuple[memoryview, ...]:
         """Return states, walks, more, root, as the kernel's functions take them."""
-        return tuple(memoryview(array) for array in (self.states, self.walks, self.more, self.root))
+        return tuple(array.data for array in (self.states, self.walks, self.more, self.root))
 
 
 def _count_in(
@@ -104,15 +102,15 @@ def _count_in(
     return bool(
         kernel.count(
             kind,
-            *(memoryview(array) for array in (texts.codes, texts.offsets, texts.weights, columns)),
+            *(array.data for array in (texts.codes, texts.offsets, texts.weights, columns)),
             *automaton.views(),
-            memoryview(totals),
+            totals.data,
             given.get("begins", _NO_LONGS),
             given.get("finishes", _NO_LONGS),
             given.get("ends", _NO_INTS),
             given.get("seen", _NO_LONGS),
             given.get("sums", _NO_LONGS),
-            given.get("tally", memoryview(np.zeros(2, np.int64))),
+            given.get("tally", np.zeros(2, np.int64).data),
             given.get("cell_start", _NO_LONGS),
             given.get("cells", _NO_INTS),
             given.get("masses", _NO_FLOATS),
@@ -145,9 +143,9 @@ class SumSet:
             size = 1 << (2 * room - 1).bit_length()
             seen, sums = np.zeros(size, np.int64), np.empty(size, np.int64)
             done = _count_in(
-                0, texts, np.empty(0, np.int64) if not len(texts) else np.zeros(len(texts), np.int64), automaton, totals,
-                begins=memoryview(begins), finishes=memoryview(finishes), ends=memoryview(ends),
-                seen=memoryview(seen), sums=memoryview(sums),
+                0, texts, np.zeros(len(texts), np.int64), automaton, totals,
+                begins=begins.data, finishes=finishes.data, ends=ends.data,
+                seen=seen.data, sums=sums.data,
             )  # fmt: skip
             if not done:
                 room *= 4
@@ -173,7 +171,7 @@ class SumSet:
         self._run(codes, offsets, bounds, 1, None, 1, overlaps, np.empty(1))
         return overlaps
 
-    def _run(  # noqa: PLR0913 - the kernel's arguments, in its order
+    def _run(
         self, codes: Ints, offsets: Longs, bounds: Longs, scale: int, max_order: int | None, threads: int | None,
         overlaps: Longs, out: Floats,
     ) -> None:  # fmt: skip
@@ -181,15 +179,15 @@ class SumSet:
         longest = self.texts.longest
         weights = order_weights(max(longest, int(sizes.max(initial=0))))
         tables = (self.table_start, self.table, self.begins, self.finishes, self.whole)
-        fixed = (*self.automaton.views(), *(memoryview(array) for array in tables), longest, max_order or 0, scale)
+        fixed = (*self.automaton.views(), *(array.data for array in tables), longest, max_order or 0, scale)
 
         def work(start: int, stop: int) -> None:
             room = int(sizes[start:stop].max(initial=0))
             steps, slopes = np.zeros(room + 3, np.int64), np.zeros(room + 3, np.int64)
             kernel.score_set(
-                memoryview(codes), memoryview(offsets[start : stop + 1]), *fixed,
-                memoryview(bounds[start:stop].reshape(-1)), *weights, *landing_room(room),
-                memoryview(steps), memoryview(slopes), memoryview(overlaps), memoryview(out[start:stop]),
+                codes.data, offsets[start : stop + 1].data, *fixed,
+                bounds[start:stop].reshape(-1).data, *weights, *landing_room(room),
+                steps.data, slopes.data, overlaps.data, out[start:stop].data,
             )  # fmt: skip
 
         spread(work, sizes, threads)
@@ -273,7 +271,7 @@ class CellSet:
         automaton = Automaton.of(texts)
         marks = np.zeros(len(automaton), np.int64)
         sizes = np.zeros(len(automaton) + 1, np.int64)
-        _count_in(1, texts, columns, automaton, marks, cell_start=memoryview(sizes))
+        _count_in(1, texts, columns, automaton, marks, cell_start=sizes.data)
         ends = np.cumsum(sizes)
         cell_start = np.concatenate([[0], ends[:-1]])
         total = int(ends[-1])
@@ -284,16 +282,16 @@ class CellSet:
         cursor = cell_start.copy()
         _count_in(
             2, texts, columns, automaton, marks,
-            cell_start=memoryview(cursor), cells=memoryview(cells), masses=memoryview(masses),
+            cell_start=cursor.data, cells=cells.data, masses=masses.data,
         )  # fmt: skip
         return cls(texts, automaton, columns, lengths, cell_start, cells, masses)
 
     def _fixed(self) -> tuple[memoryview, ...]:
         arrays = (self.texts.codes, self.texts.offsets, self.texts.weights, self.columns)
-        return tuple(memoryview(array) for array in arrays)
+        return tuple(array.data for array in arrays)
 
     def _cells(self) -> tuple[memoryview, ...]:
-        return tuple(memoryview(array) for array in (self.cell_start, self.cells, self.masses))
+        return tuple(array.data for array in (self.cell_start, self.cells, self.masses))
 
     def score_base(
         self, codes: Ints, offsets: Longs, bounds: Longs, max_order: int | None, threads: int | None,
@@ -303,15 +301,15 @@ class CellSet:
         sizes = np.diff(offsets)
         out = np.empty(len(sizes))
         weights = order_weights(max(int(self.lengths.max()), int(sizes.max(initial=0))))
-        rhos = memoryview(np.empty(0) if per_order is None else per_order)
+        rhos = np.empty(0) if per_order is None else per_order.data
 
         def work(start: int, stop: int) -> None:
             room = int(sizes[start:stop].max(initial=0))
             kernel.score_base(
-                memoryview(codes), memoryview(offsets[start : stop + 1]), *self._fixed(), memoryview(self.lengths),
-                *self.automaton.views(), *self._cells(), max_order or 0, memoryview(bounds[start:stop].reshape(-1)),
-                *weights, *landing_room(room), memoryview(np.zeros(len(self.lengths) * (room + 3))),
-                memoryview(np.empty(len(self.lengths) + 1)), rhos, memoryview(out[start:stop]),
+                codes.data, offsets[start : stop + 1].data, *self._fixed(), self.lengths.data,
+                *self.automaton.views(), *self._cells(), max_order or 0, bounds[start:stop].reshape(-1).data,
+                *weights, *landing_room(room), np.zeros(len(self.lengths) * (room + 3)).data,
+                np.empty(len(self.lengths) + 1).data, rhos, out[start:stop].data,
             )  # fmt: skip
 
         spread(work, sizes * max(1, len(self.texts) // 100), threads)
@@ -326,10 +324,10 @@ class CellSet:
         def work(start: int, stop: int) -> None:
             room = int(sizes[start:stop].max(initial=0))
             kernel.score_cells(
-                memoryview(codes), memoryview(offsets[start : stop + 1]), *self._fixed(),
+                codes.data, offsets[start : stop + 1].data, *self._fixed(),
                 *self.automaton.views(), *self._cells(), max_order or 0,
-                *weights, *landing_room(room), memoryview(np.zeros(width * (room + 3))),
-                memoryview(np.empty(6 * width + 1)), memoryview(out[start:stop].reshape(-1)),
+                *weights, *landing_room(room), np.zeros(width * (room + 3)).data,
+                np.empty(6 * width + 1).data, out[start:stop].reshape(-1).data,
             )  # fmt: skip
 
         spread(work, sizes * max(1, width // 10), threads)

@@ -46,10 +46,13 @@ def _load() -> ModuleType:
 
     if not _automaton.compiled():
         if choice == "compiled":
-            message = "REFSIM_KERNEL is 'compiled' but this installation has no compiled kernel; install a C compiler and reinstall refsim"
+            message = (
+                "REFSIM_KERNEL is 'compiled' but this installation has no compiled kernel; "
+                "install a C compiler and reinstall refsim"
+            )
             raise InputError(message)
         warnings.warn(
-            "kernel-interpreted: no compiled kernel in this installation, so charsim runs about 200 times slower "
+            "kernel-interpreted: no compiled kernel in this installation, so charsim runs about 400 times slower "
             "(the numbers are the same); install a C compiler and reinstall refsim",
             InterpretedKernelWarning,
             stacklevel=2,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMS = {"main": 0, "base": 1, "median": 2}
 
 
-def score_rows(  # noqa: PLR0913 - what a row's score depends on
+def score_rows(
     candidates: list[str], references: list[str], row_offsets: NDArray[np.int64],
     *, form: str, max_order: int | None, encode: Encode, threads: int | None,
 ) -> NDArray[np.float64]:  # fmt: skip
@@ -45,7 +45,7 @@ def score_rows(  # noqa: PLR0913 - what a row's score depends on
     return out
 
 
-def _score_piece(  # noqa: PLR0913 - the kernel's arguments, in its order
+def _score_piece(
     codes: NDArray[np.int32], offsets: NDArray[np.int64],
     references: NDArray[np.int32], reference_offsets: NDArray[np.int64], heads: NDArray[np.int64],
     form: str, max_order: int | None, out: NDArray[np.float64],
@@ -54,12 +54,12 @@ def _score_piece(  # noqa: PLR0913 - the kernel's arguments, in its order
     longest_reference = int(np.diff(reference_offsets).max(initial=0))
     growth = Growth(longest_reference, int(references.max(initial=0)), longest_reference // 32)
     scratch = RowScratch(longest, longest_reference, int(np.diff(heads).max(initial=0))).views()
-    texts = tuple(memoryview(array) for array in (codes, offsets, references, reference_offsets, heads))
+    texts = tuple(array.data for array in (codes, offsets, references, reference_offsets, heads))
     weights = order_weights(max(longest, longest_reference))
     done = 0
     while True:
         done = kernel.score_rows(
-            *texts, done, FORMS[form], max_order or 0, *weights, *growth.views(), *scratch, memoryview(out)
+            *texts, done, FORMS[form], max_order or 0, *weights, *growth.views(), *scratch, out.data
         )
         if done == len(out):
             return

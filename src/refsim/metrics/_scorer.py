@@ -110,7 +110,7 @@ class CharsimScorer:
 
         Raises InputError for a single reference, which has no others.
         """
-        if len(self) < 2:
+        if len(self) == 1:
             message = (
                 "a ceiling needs two references or more; this set has one, which has no others to be compared with"
             )

@@ -27,6 +27,7 @@ from refsim.errors import CompiledSetError, InputError
 
 FORMAT, VERSION = "refsim compiled set", 1
 _HEADER, _TEXTS, _COUNTS = "header.json", "texts.bin", "counts.npy"
+_AGAIN = "compile the references again"
 
 
 def write_set(path: str | os.PathLike[str], header: dict[str, Any], texts: list[str], weights: list[int]) -> None:
@@ -91,15 +92,15 @@ def read_set(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[str], l
     try:
         joined = texts.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        message = f"{directory / _TEXTS}: not UTF-8 at byte {error.start}; compile the references again"
+        message = f"{directory / _TEXTS}: not UTF-8 at byte {error.start}; {_AGAIN}"
         raise CompiledSetError(message) from error
     ends = np.cumsum(counts[:, 0]).tolist()
     if ends[-1] != len(joined):
-        message = f"{directory / _COUNTS}: lengths add up to {ends[-1]}, but {_TEXTS} holds {len(joined)} characters; compile the references again"
+        message = f"{directory / _COUNTS}: lengths add up to {ends[-1]}, {_TEXTS} holds {len(joined)}; {_AGAIN}"
         raise CompiledSetError(message)
     split = [joined[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     if len(set(split)) != len(split):
-        message = f"{directory / _TEXTS}: holds a reference twice; compile the references again"
+        message = f"{directory / _TEXTS}: holds a reference twice; {_AGAIN}"
         raise CompiledSetError(message)
     return header, split, counts[:, 1].tolist()
 
@@ -113,16 +114,16 @@ def _read_header(directory: Path) -> dict[str, Any]:
         message = f"{path}: {reason}; expected a directory that `refsim compile` or scorer.save() wrote"
         raise CompiledSetError(message) from error
     except (ValueError, RecursionError) as error:
-        message = f"{path}: not JSON ({error}); compile the references again"
+        message = f"{path}: not JSON ({error}); {_AGAIN}"
         raise CompiledSetError(message) from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        message = f"{path}: not the header of a compiled set; compile the references again"
+        message = f"{path}: not the header of a compiled set; {_AGAIN}"
         raise CompiledSetError(message)
     if header.get("version") != VERSION:
-        message = f"{path}: version {header.get('version')!r} of the format, this refsim reads version {VERSION}; compile the references again"
+        message = f"{path}: version {header.get('version')!r} of the format, expected {VERSION}; {_AGAIN}"
         raise CompiledSetError(message)
     if header.get("header_sha256") != _header_digest(header) or not isinstance(header.get("sha256"), dict):
-        message = f"{path}: its checksum does not match; compile the references again"
+        message = f"{path}: its checksum does not match; {_AGAIN}"
         raise CompiledSetError(message)
     return header
 
@@ -131,12 +132,10 @@ def _read_file(directory: Path, name: str, header: dict[str, Any]) -> bytes:
     try:
         data = (directory / name).read_bytes()
     except OSError as error:
-        message = f"{directory / name}: {error.strerror or error}; compile the references again"
+        message = f"{directory / name}: {error.strerror or error}; {_AGAIN}"
         raise CompiledSetError(message) from error
     if hashlib.sha256(data).hexdigest() != header["sha256"].get(name):
-        message = (
-            f"{directory / name}: its checksum does not match; the file is damaged, so compile the references again"
-        )
+        message = f"{directory / name}: its checksum does not match; the file is damaged, so {_AGAIN}"
         raise CompiledSetError(message)
     return data
 
@@ -145,14 +144,15 @@ def _read_counts(directory: Path, data: bytes) -> np.ndarray[Any, np.dtype[np.in
     try:
         counts = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, OSError, MemoryError, SyntaxError) as error:
-        message = f"{directory / _COUNTS}: not an array ({error}); compile the references again"
+        message = f"{directory / _COUNTS}: not an array ({error}); {_AGAIN}"
         raise CompiledSetError(message) from error
-    good = isinstance(counts, np.ndarray) and counts.dtype == np.int64 and counts.ndim == 2 and counts.shape[1:] == (2,)
+    good = isinstance(counts, np.ndarray) and counts.dtype == np.int64 and counts.shape[1:] == (2,)
     if not good or not len(counts) or counts[:, 0].min() < 0 or counts[:, 1].min() < 1:
-        message = f"{directory / _COUNTS}: expected an int64 array (R, 2) of lengths and repeats; compile the references again"
+        message = f"{directory / _COUNTS}: expected int64 (R, 2), lengths and repeats; {_AGAIN}"
         raise CompiledSetError(message)
     # Beyond 2**53 sums would no longer be exact; no real set comes near it.
     if float(counts[:, 0].sum(dtype=np.float64)) * float(counts[:, 1].sum(dtype=np.float64)) >= 2.0**53:
-        message = f"{directory / _COUNTS}: lengths times repeats exceed 2**53; compile the references again"
+        message = f"{directory / _COUNTS}: lengths times repeats exceed 2**53; {_AGAIN}"
         raise CompiledSetError(message)
-    return counts
+    result: np.ndarray[Any, np.dtype[np.int64]] = counts
+    return result

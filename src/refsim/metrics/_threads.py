@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
 _WORTH_A_THREAD = 30_000
 
 
+def _usable_cores() -> int:
+    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    if affinity is not None:
+        return len(affinity(0))
+    return os.cpu_count() or 1
+
+
 def thread_count(threads: int | None) -> int:
     """Return how many threads to use: what was asked for, else REFSIM_THREADS, else every usable core."""
     if threads is None:
         asked = os.environ.get("REFSIM_THREADS")
         if asked is None:
-            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            return _usable_cores()
         if not asked.isdecimal() or int(asked) < 1:
             message = f"REFSIM_THREADS is {asked!r}; expected a whole number from 1 on"
             raise InputError(message)
@@ -39,14 +47,14 @@ def spread(work: Callable[[int, int], None], sizes: NDArray[np.int64], threads: 
     """Call `work(start, stop)` on contiguous pieces that cover 0 .. len(sizes), about equal in total size."""
     count = thread_count(threads)
     total = int(sizes.sum())
-    pieces = min(count, len(sizes), max(1, total // _WORTH_A_THREAD))
-    if pieces < 2:
+    pieces = max(1, min(count, len(sizes), total // _WORTH_A_THREAD))
+    if pieces == 1:
         work(0, len(sizes))
         return
     # Four pieces a thread: texts differ in cost by more than their length tells.
     marks = np.searchsorted(np.cumsum(sizes), np.linspace(0, total, 4 * pieces + 1)[1:-1])
     edges = [0, *sorted(set(marks.tolist()) - {0, len(sizes)}), len(sizes)]
     with ThreadPoolExecutor(pieces) as pool:
-        futures = [pool.submit(work, start, stop) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+        futures = [pool.submit(work, start, stop) for start, stop in pairwise(edges)]
         for future in futures:
             future.result()

@@ -34,7 +34,7 @@ def order_weights(highest: int) -> tuple[memoryview, memoryview]:
             orders[0] = np.inf
             _inverse = 1.0 / orders
             _harmonic = np.cumsum(_inverse)
-        return memoryview(_inverse), memoryview(_harmonic)
+        return _inverse.data, _harmonic.data
 
 
 def power_of_two(least: int) -> int:
@@ -61,7 +61,7 @@ class Growth:
     def views(self) -> tuple[memoryview, ...]:
         """Return nodes, edges, root, keys, slots, tally, as the kernel's functions take them."""
         arrays = (self.nodes, self.edges, self.root, self.keys, self.slots, self.tally)
-        return tuple(memoryview(array) for array in arrays)
+        return tuple(array.data for array in arrays)
 
 
 class RowScratch:
@@ -79,11 +79,11 @@ class RowScratch:
     def views(self) -> tuple[memoryview, ...]:
         """Return the arrays in the order of the kernel's arguments."""
         arrays = (self.moves, self.land, self.work, self.ranks, self.steps, self.slopes, self.rhos)
-        return tuple(memoryview(array) for array in arrays)
+        return tuple(array.data for array in arrays)
 
 
 def landing_room(longest: int) -> tuple[memoryview, ...]:
     """Return landings, a second array to sort them in, pending, and buckets, for texts up to `longest`."""
     room = max(1, longest)
     sizes = (room, room, 2 * room, 259)
-    return tuple(memoryview(np.empty(size, np.int64)) for size in sizes)
+    return tuple(np.empty(size, np.int64).data for size in sizes)

@@ -14,7 +14,7 @@ Definition, edge cases, proof of the linear-time walk: docs/charsim.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -73,8 +73,9 @@ class Charsim:
         if self.max_order is not None and (type(self.max_order) is not int or self.max_order < 1):
             message = f"max_order is {self.max_order!r}; expected a whole number from 1 on, or None for every order"
             raise InputError(message)
-        if not isinstance(self.preparation, Preparation):
-            message = f"preparation is {self.preparation!r}; expected a refsim.Preparation"
+        preparation: object = self.preparation
+        if not isinstance(preparation, Preparation):
+            message = f"preparation is {preparation!r}; expected a refsim.Preparation"
             raise InputError(message)
 
     def __str__(self) -> str:
@@ -107,10 +108,24 @@ class Charsim:
         """
         return self._score(*check_rows(candidates, references), threads=threads)
 
+    @overload
     def score_matrix(
-        self, candidates: Sequence[str], references: Sequence[str], *,
-        top_k: int | None = None, threads: int | None = None,
-    ) -> NDArray[np.float64] | TopK:  # fmt: skip
+        self, candidates: Sequence[str], references: Sequence[str], *, top_k: None = None, threads: int | None = None
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def score_matrix(
+        self, candidates: Sequence[str], references: Sequence[str], *, top_k: int, threads: int | None = None
+    ) -> TopK: ...
+
+    def score_matrix(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[str],
+        *,
+        top_k: int | None = None,
+        threads: int | None = None,
+    ) -> NDArray[np.float64] | TopK:
         """Return scores (C, R) of each candidate against each single reference.
 
         With `top_k`, only the best k of each row, best first, as TopK(indices (C, k), scores (C, k)):
@@ -127,7 +142,9 @@ class Charsim:
 
     def consensus(
         self, candidates: Sequence[str], support: Sequence[str] | None = None,
-        weights: Sequence[float] | None = None, leave_one_out: bool | None = None, *, threads: int | None = None,
+        weights: Sequence[float] | None = None,
+        leave_one_out: bool | None = None,  # noqa: FBT001 - the fourth argument of a published signature
+        *, threads: int | None = None,
     ) -> NDArray[np.float64]:  # fmt: skip
         """Return scores (C,) of each candidate against all the others, or against `support`.
 
@@ -139,7 +156,9 @@ class Charsim:
         """
         texts = self.preparation.apply(check_texts(candidates, "candidates"))
         if support is not None and leave_one_out is not None:
-            message = f"leave_one_out is {leave_one_out!r} but support is given; it has meaning only among the candidates, so leave it None"
+            message = (
+                f"leave_one_out is {leave_one_out!r} but support is given: no candidate is in it, so leave it None"
+            )
             raise InputError(message)
         voters = texts if support is None else self.preparation.apply(check_references(support, "support"))
         if weights is not None and self.form == "median":
@@ -250,7 +269,7 @@ def load(path: str | os.PathLike[str]) -> CharsimScorer:
     header, texts, weights = read_set(path)
     try:
         if header["metric"] != "charsim":
-            message = f"{path}: compiled for {header['metric']!r}, which this refsim does not load; compile the references again"
+            message = f"{path}: compiled for {header['metric']!r}, unknown here; compile the references again"
             raise CompiledSetError(message)
         metric = Charsim(**header["parameters"], preparation=Preparation(**header["preparation"]))
         signature = header["preparation_signature"]
