@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -21,9 +22,8 @@ _WORTH_A_THREAD = 30_000
 
 
 def _usable_cores() -> int:
-    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
-    if affinity is not None:
-        return len(affinity(0))
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
