@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from refsim.errors import CompiledSetError, InputError, RefsimError
 from refsim.metrics.charsim import Charsim
 from refsim.run import Tally, stream
 from refsim.segments import Batch
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SETS = {"Q/1": ["the cat sat", "a cat sat"], "猫": ["ねこ"]}
 ROWS = [
@@ -69,7 +72,7 @@ def test_a_single_set_takes_no_key(tmp_path: Path) -> None:
 def test_a_key_without_a_set_is_an_error_that_names_the_row(sets: Path) -> None:
     """Never a silent 0."""
     batch = Batch.from_lists(candidates=["a"], extra={"question": ["Q9"]})
-    with pytest.raises(InputError, match="question is 'Q9', for which .* has no compiled set"):
+    with pytest.raises(InputError, match=r"question is 'Q9', for which .* has no compiled set"):
         open_compiled(sets).measure(batch)
 
 

@@ -64,7 +64,7 @@ def consensus(  # noqa: PLR0913  an option is an argument
     if leave_in and support:
         raise InputError("--leave-in with --support: a candidate is no part of the support; leave one of them out")
     if output is not None:
-        _check(output, [*nbest, *(support or ())])
+        check_output(output, [*nbest, *(support or ())], also=[".txt"])
     metric = pick_charsim(charsim, preparation)
     arguments = reading(nbest, inputs, columns, support or ()) | {"need_references": bool(support)}
     with (
@@ -85,11 +85,6 @@ def consensus(  # noqa: PLR0913  an option is an argument
             progress.done_of(len(ranked), len(lists))
     _emit(ranked, str(metric), metric.signature, output=output, json=json)
     _tell(ranked, skipped, output)
-
-
-def _check(output: str, inputs: Sequence[str]) -> None:
-    if not output.lower().endswith(".txt"):
-        check_output(output, inputs)
 
 
 def _emit(ranked: Sequence[Sequence[Ranked]], label: str, signature: str, *, output: str | None, json: bool) -> None:

@@ -41,10 +41,11 @@ class RowFile(Protocol):
         ...
 
 
-def check_output(path: str, inputs: Sequence[str] = ()) -> None:
-    """Raise InputError if a name says no format, has no directory, or is one of the inputs."""
+def check_output(path: str, inputs: Sequence[str] = (), *, also: Sequence[str] = ()) -> None:
+    """Raise InputError if a name says no format, nor ends as in `also`; has no directory; or is one of the inputs."""
     target = Path(path)
-    _find_writer(target)
+    if target.suffix.lower() not in also:
+        _find_writer(target)
     if target.is_dir():
         raise InputError(f"{path}: is a directory; expected the name of a file to write")
     if not target.parent.is_dir():

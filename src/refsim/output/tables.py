@@ -1,8 +1,8 @@
 """Tables for a terminal or a pipe: the signature first, then a row per system, or per candidate of an item.
 
 On a terminal a table fits the width, and long names fold. In a pipe each row stays one line, as programs that
-read lines expect. Wide characters count as two columns; a name from right to left ends with a mark, or the numbers
-beside it would change places with it.
+read lines expect. Wide characters count as two columns; after a name from right to left comes a mark, or the
+numbers beside it would change places with it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _systems_table(rows: Sequence[SystemScore], console: Console) -> Table:
     table.add_column("ceiling", justify="right", no_wrap=True)
     for row in rows:
         scores = [f"{value:.4f}" for value in row.scores.values()]
-        table.add_row(_name(row.system, console), f"{row.count:,}", *scores, _number(row.ceiling))
+        table.add_row(*_cells(console, [row.system], f"{row.count:,}", *scores, _number(row.ceiling)))
     return table
 
 
@@ -88,11 +88,11 @@ def _candidates_table(rows: Sequence[Ranked], console: Console, several: bool, r
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("candidate" if room != 0 else "", no_wrap=True)
     for row in rows:
-        text = _name(row.candidate, console) if room != 0 else Text()
+        text = Text(_printable(row.candidate) if room != 0 else "")
         if room is not None:
             text.truncate(room, overflow="ellipsis")
-        names = [_name(name, console) for name in ([row.id, row.system] if several else [row.id])]
-        table.add_row(*names, f"{row.rank:,}", _number(row.score), f"{row.sample:,}", text)
+        names = [row.id, row.system] if several else [row.id]
+        table.add_row(*_cells(console, names, f"{row.rank:,}", _number(row.score), f"{row.sample:,}", text))
     return table
 
 
@@ -134,11 +134,17 @@ def _number(value: float | None) -> str:
     return _NONE if value is None else f"{value:.4f}"
 
 
-def _name(text: str, console: Console) -> Text:
-    shown = _printable(text)
-    if console.is_terminal and any(unicodedata.bidirectional(character) in {"R", "AL"} for character in shown):
-        shown += _LEFT_TO_RIGHT_MARK
-    return Text(shown)
+def _cells(console: Console, names: Sequence[str], *others: str | Text) -> list[str | Text]:
+    """Return the cells of a row, names first; on a terminal what follows a name from right to left gets a mark."""
+    cells = [Text(_printable(name)) for name in names] + [
+        Text(cell) if isinstance(cell, str) else cell for cell in others
+    ]
+    if console.is_terminal:
+        # Before the next cell, not behind the name: a name may fold, and its first line has the numbers beside it.
+        for i, name in enumerate(names, start=1):
+            if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name):
+                cells[i] = Text(_LEFT_TO_RIGHT_MARK) + cells[i]
+    return list(cells)
 
 
 def _printable(text: str) -> str:
