@@ -9,6 +9,7 @@ import lzma
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from rich.cells import cell_len
@@ -203,6 +204,18 @@ def test_no_row_at_all_is_an_error(lines: str) -> None:
     assert done.code == 2
     assert "x.jsonl: no row to score" in done.err
     assert not Path("out.jsonl").exists()
+
+
+def test_formats_of_known_programs_are_read() -> None:
+    """The references of pfgen, the targets of lm-eval, the segments of comet-json."""
+    write("outputs.jsonl", [{"question_id": "Q1", "model": "M", "trial": 0, "answer": "ab"}])
+    pq.write_table(pa.table({"question_id": ["Q1", "Q1"], "answer": ["ab", "abc"]}), "references.parquet")
+    (row,) = records("outputs.jsonl", "--format", "pfgen")
+    assert (row["system"], row["mean"]) == ("M", Charsim().score("ab", ["ab", "abc"]))
+    write("samples.jsonl", [{"doc_id": 0, "filtered_resps": ["ab"], "target": "ab"}])
+    assert records("samples.jsonl", "-f", "lm-eval")[0]["mean"] == 1.0
+    Path("comet.json").write_text(json.dumps({"sys.txt": [{"src": "x", "mt": "ab", "ref": "ab", "COMET": 0.9}]}))
+    assert [(row["system"], row["mean"]) for row in records("comet.json", "-f", "comet-json")] == [("sys.txt", 1.0)]
 
 
 # How it is measured

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# cyclopts takes a lone "-" for an option without a name; `_app.run` puts this in its place.
+STDIN = "<stdin>"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; `arguments` are those of the process if not given."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from cyclopts import App, CycloptsError
 
 from refsim._version import __version__
-from refsim.cli._options import STDIN
+from refsim.cli import STDIN
 from refsim.errors import RefsimError
 
 if TYPE_CHECKING:

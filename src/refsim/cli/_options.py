@@ -9,16 +9,16 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from refsim.cli import STDIN
 from refsim.errors import InputError
-from refsim.metric import Metric
 from refsim.metrics import make_metrics, parse_metric
 
-# cyclopts takes a lone "-" for an option without a name; `_app.run` puts this in its place.
-STDIN = "<stdin>"
+if TYPE_CHECKING:
+    from refsim.metric import Metric
 
 INPUT = Group("Input", sort_key=1)
 COLUMNS = Group("Columns, by name or dotted selector", sort_key=2)
@@ -121,7 +121,7 @@ def settings(*options: object) -> dict[str, object]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def pick_metrics(names: Sequence[str], charsim: CharsimOptions, preparation: PreparationOptions) -> dict[str, Metric]:
+def pick_metrics(names: Sequence[str], charsim: CharsimOptions, preparation: PreparationOptions) -> "dict[str, Metric]":
     """Return the metrics of --metric, with the options as their parameters; charsim if none is named."""
     given = settings(charsim, preparation)
     return make_metrics([parse_metric(name, given) for name in names or ["charsim"]])
