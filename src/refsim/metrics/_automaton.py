@@ -400,7 +400,7 @@ def _extend_dense(
 ) -> cython.longlong:
     """Build the automaton of one short text, the edges of state u in `moves[width u:]`; return its states.
 
-    `width` is one more than the number of different characters, `ids` numbers them from 1.
+    `width` is one more than the number of different characters, `ids` numbers them from 1; `moves` is zero.
     """
     count: cython.longlong = 1
     last: cython.longlong = 0
@@ -413,8 +413,6 @@ def _extend_dense(
     letter: cython.longlong
     nodes[0] = -1
     nodes[1] = 0
-    for j in range(width):
-        moves[j] = 0
     for i in range(start, stop):
         letter = ids[codes[i]]
         new = count
@@ -424,8 +422,6 @@ def _extend_dense(
         nodes[8 * new + 2] = 0
         nodes[8 * new + 3] = -1
         nodes[8 * new + 6] = 1
-        for j in range(width * new, width * new + width):
-            moves[j] = 0
         parent = last
         last = new
         while parent >= 0 and moves[width * parent + letter] == 0:
@@ -681,6 +677,9 @@ def _overlap_pair(
     if (2 * r + 2) * width <= moves.shape[0]:
         states = _extend_dense(references, b, b + r, width, root, nodes, moves)
         longest = _land_dense(candidates, a, a + t, width, root, nodes, moves, land, by_length)
+        # One clearing at the end: clearing each new state's row alone took a tenth of the time.
+        for j in range(width * states):
+            moves[j] = 0
         for j in range(b, b + r):
             root[references[j]] = 0
     else:
@@ -797,7 +796,7 @@ def score_rows(
     Row i has the references row_offsets[i] .. row_offsets[i + 1] - 1, one at least; `form` is 0 main,
     1 base, 2 median. It stops early only where the hash table was too small: the caller brings a
     larger one and goes on. For T and R the longest candidate and reference, K the longest row: `moves`
-    any size (texts whose table of edges is larger use lists), `land` 4 T, `work` -1 in T + 2 places and
+    zeros, any size (texts whose table of edges is larger use lists), `land` 4 T, `work` -1 in T + 2 places and
     then 3 R + 3 of any value, `ranks` K, `steps` and `slopes` T + 3 zeros, `rhos` max(T, R) + 1 zeros;
     the rest as in `extend`; `inverse` and `harmonic` hold 1/n and its sums. All are left as found.
     """
@@ -1208,29 +1207,29 @@ def _arrange(
         if passes & 1:
             for i in range(count):
                 keys[i] = other[i]
-    # Few landings share a state, so an insertion sort finishes the lengths; where it would be long
-    # (texts of repetitions), that group gets byte passes of its own.
+    # Few landings share a state, so an insertion sort finishes the lengths. Where it could be long (long
+    # texts of repetitions), each group of landings at one state is looked at, and large ones get byte passes.
     i = 0
     while i < count:
-        j = i + 1
-        if count > 24:
+        j = count
+        if count > 512:
+            j = i + 1
             most = keys[i] & 0x7FFFFFFF
             while j < count and keys[j] >> 32 == keys[i] >> 32:
                 if keys[j] & 0x7FFFFFFF > most:
                     most = keys[j] & 0x7FFFFFFF
                 j += 1
-        else:
-            j = count
-        if j - i > 24:
-            _arrange_lengths(keys, other, i, j, most, buckets)
-        else:
-            for number in range(i + 1, j):
-                key = keys[number]
-                total = number
-                while total > i and keys[total - 1] > key:
-                    keys[total] = keys[total - 1]
-                    total -= 1
-                keys[total] = key
+            if j - i > 24:
+                _arrange_lengths(keys, other, i, j, most, buckets)
+                i = j
+                continue
+        for number in range(i + 1, j):
+            key = keys[number]
+            total = number
+            while total > i and keys[total - 1] > key:
+                keys[total] = keys[total - 1]
+                total -= 1
+            keys[total] = key
         i = j
 
 
@@ -1373,7 +1372,7 @@ def count(
     Kind 0 fills, per state, `totals` (weight of the references that hold it), `begins` and `finishes`
     (weight of those that begin or end with its longest string), `ends` (the state of each whole text),
     and the hash table `seen`, `sums` of counts above one. Kinds 1 and 2 count and fill `cells`.
-    `landings`, `other` and `pending` have room for the longest reference, `buckets` 259.
+    `landings`, `other` and `pending` have room for the longest reference, `buckets` 260.
     """
     r: cython.longlong
     i: cython.longlong
@@ -1453,7 +1452,8 @@ def _walk(
 ) -> cython.longlong:
     """Record where each prefix of a candidate lands; return how many do.
 
-    `last` gets the last landing's state and length, and the length of the longest prefix that occurs whole.
+    `last` gets the last landing's state and length, the length of the longest prefix that occurs whole, and
+    that of the longest match.
     """
     state: cython.longlong = 0
     length: cython.longlong = 0
@@ -1461,6 +1461,7 @@ def _walk(
     landed: cython.longlong = 0
     i: cython.longlong
     char: cython.int
+    longest: cython.longlong = 0
     last[2] = 0
     for i in range(start, stop):
         char = codes[i]
@@ -1480,10 +1481,13 @@ def _walk(
             landed += 1
             if length == i - start + 1:
                 last[2] = length
+            if length > longest:
+                longest = length
         else:
             length = 0
     last[0] = state
     last[1] = length
+    last[3] = longest
     return landed
 
 
@@ -1660,7 +1664,7 @@ def score_set(
 
     `bounds` holds 4 numbers a candidate: how much of its own weight leaves the set (consensus; else 0),
     the weight K of the references that are left, y0 and y1. `longest` is the longest reference. For T
-    the longest candidate: `landings` and `other` T, `pending` 2 T, `buckets` 259, `steps` and `slopes`
+    the longest candidate: `landings` and `other` T, `pending` 2 T, `buckets` 260, `steps` and `slopes`
     T + 3 zeros, left so. `overlaps` gets the last candidate's o(1), o(2), ... as far as it reaches.
     """
     c: cython.longlong
@@ -1675,8 +1679,12 @@ def score_set(
     family: cython.longlong
     bound: cython.longlong
     floor: cython.longlong
+    shared: cython.longlong
+    reach: cython.longlong
+    longest_match: cython.longlong
+    constant: cython.double
     total: cython.double
-    last: cython.longlong[::1] = buckets[256:259]
+    last: cython.longlong[::1] = buckets[256:260]
     with cython.nogil:
         for c in range(offsets.shape[0] - 1):
             t = offsets[c + 1] - offsets[c]
@@ -1689,26 +1697,49 @@ def score_set(
             if max_order > 0 and max_order < orders:
                 orders = max_order
             landed = _walk(codes, offsets[c], offsets[c + 1], states, walks, more, root, landings, last)
+            longest_match = last[3]
             same = _edges_of_text(t, states, begins, finishes, whole, landings, last, slopes)
             _arrange(landings, other, landed, states.shape[0] // 4, buckets)
             _overlap_set(states, table_start, table, landings, landed, pending, steps)
             total = 0.0
             value = 0
             family = 0
-            for n in range(1, orders + 1):
+            reach = last[2] if last[2] > longest_match else longest_match
+            if last[1] > reach:
+                reach = last[1]
+            if own != 0 or same != 0 or overlaps.shape[0] > 0:
+                reach = orders
+            elif reach + 1 < orders:
+                reach += 1
+            else:
+                reach = orders
+            bound = heads * t * scale
+            floor = bounds[4 * c + 2]
+            for n in range(1, reach + 1):
                 if n <= t + 1:
                     value += steps[n]
                     family += slopes[n]
                 else:
                     family += same
-                bound = heads * (t + n - 1) * scale
-                floor = bounds[4 * c + 2] + bounds[4 * c + 3] * (n - 1)
-                if floor > bound:
-                    bound = floor
-                floor = value + family - own * (t + n - 1)
+                shared = value + family - own * (t + n - 1)
                 if n <= overlaps.shape[0]:
-                    overlaps[n - 1] = floor
-                total += cython.cast(cython.double, floor * scale) / cython.cast(cython.double, bound) * inverse[n]
+                    overlaps[n - 1] = shared
+                total += (
+                    cython.cast(cython.double, shared * scale)
+                    / cython.cast(cython.double, bound if bound > floor else floor)
+                    * inverse[n]
+                )
+                bound += heads * scale
+                floor += bounds[4 * c + 3]
+            # Beyond the longest match nothing changes but the lengths.
+            if value + family != 0:
+                constant = cython.cast(cython.double, (value + family) * scale)
+                for n in range(reach + 1, orders + 1):
+                    total += (
+                        constant / cython.cast(cython.double, bound if bound > floor else floor) * inverse[n]
+                    )
+                    bound += heads * scale
+                    floor += bounds[4 * c + 3]
             out[c] = total / harmonic[orders]
             for n in range(t + 3):
                 steps[n] = 0
@@ -1733,12 +1764,30 @@ def _add_cells(
     low: cython.longlong,
     high: cython.longlong,
     steps: cython.double[::1],
+    direct: cython.double[::1],
 ) -> cython.void:
-    """Add a state's overlaps, column by column, to the orders low + 1 .. high."""
+    """Add a state's overlaps, column by column, to the orders low + 1 .. high.
+
+    One order alone is added to its row of `direct`, several to `steps` as differences over orders.
+    """
     at: cython.longlong
     first: cython.longlong = width * (low + 1)
     after: cython.longlong = width * (high + 1)
     value: cython.double
+    # Most states near the root cover one order, and most strings occur once: one addition a cell, where
+    # the general case has a comparison and two (it made the matrix 1.6 times slower).
+    if high == low + 1:
+        if masses.shape[0] > 0:
+            for at in range(cell_start[state], cell_start[state + 1]):
+                value = cells[2 * at + 1] if cells[2 * at + 1] < hits else hits
+                direct[first + cells[2 * at]] += value * masses[at]
+        elif hits == 1:
+            for at in range(cell_start[state], cell_start[state + 1]):
+                direct[first + cells[2 * at]] += 1.0
+        else:
+            for at in range(cell_start[state], cell_start[state + 1]):
+                direct[first + cells[2 * at]] += cells[2 * at + 1] if cells[2 * at + 1] < hits else hits
+        return
     for at in range(cell_start[state], cell_start[state + 1]):
         value = cells[2 * at + 1] if cells[2 * at + 1] < hits else hits
         if masses.shape[0] > 0:
@@ -1760,6 +1809,7 @@ def _overlap_cells(
     landed: cython.longlong,
     pending: cython.longlong[::1],
     steps: cython.double[::1],
+    direct: cython.double[::1],
 ) -> cython.longlong:
     """Do what `_overlap_set` does for every column; return the last row of `steps` that was written."""
     i: cython.longlong = landed - 1
@@ -1784,13 +1834,13 @@ def _overlap_cells(
         while i >= 0 and landings[i] >> 32 == state:
             reach = landings[i] & 0x7FFFFFFF
             if reach < top:
-                _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps)
+                _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps, direct)
                 top = reach
             hits += 1
             i -= 1
         upper = landings[i] >> 32 if i >= 0 else 0
         reach = states[4 * cython.cast(cython.longlong, states[4 * state]) + 1]
-        _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps)
+        _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps, direct)
         state = states[4 * state]
         while state > upper:
             if depth > 0 and pending[2 * depth - 2] == state:
@@ -1798,7 +1848,7 @@ def _overlap_cells(
                 hits += pending[2 * depth + 1]
             top = reach
             reach = states[4 * cython.cast(cython.longlong, states[4 * state]) + 1]
-            _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps)
+            _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps, direct)
             state = states[4 * state]
         if state > 0:
             if depth > 0 and pending[2 * depth - 2] == state:
@@ -1872,13 +1922,14 @@ def score_cells(
     pending: cython.longlong[::1],
     buckets: cython.longlong[::1],
     steps: cython.double[::1],
+    direct: cython.double[::1],
     rows: cython.double[::1],
     out: cython.double[::1],
 ) -> None:
     """Score every candidate against each of R references alone, these longest first: `out` (C, R), flat.
 
-    `weights` are ones and `columns` 0 .. R - 1. For T the longest candidate: `steps` R (T + 3) zeros,
-    left so, `rows` 6 R + 1, the rest as in `score_set`. Its numbers are integers below 2**53, kept as
+    `weights` are ones and `columns` 0 .. R - 1. For T the longest candidate: `steps` and `direct`
+    R (T + 3) zeros, left so, `rows` 6 R + 1, the rest as in `score_set`. Its numbers are integers below 2**53, kept as
     floats because those are added and divided several at a time.
     """
     c: cython.longlong
@@ -1900,7 +1951,7 @@ def score_cells(
     some_longer: cython.double[::1] = rows[4 * width : 5 * width]
     some_total: cython.double[::1] = rows[5 * width : 6 * width]
     same: cython.double[::1] = rows[6 * width : 6 * width + 1]
-    last: cython.longlong[::1] = buckets[256:259]
+    last: cython.longlong[::1] = buckets[256:260]
     with cython.nogil:
         for c in range(offsets.shape[0] - 1):
             t = offsets[c + 1] - offsets[c]
@@ -1910,7 +1961,7 @@ def score_cells(
                 continue
             landed = _walk(codes, offsets[c], offsets[c + 1], states, walks, more, root, landings, last)
             _arrange(landings, other, landed, states.shape[0] // 4, buckets)
-            bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps)
+            bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps, direct)
             bend = _ends_alike(
                 codes,
                 offsets[c],
@@ -1942,9 +1993,10 @@ def score_cells(
                     weight = inverse[n]
                     for r in range(active):
                         run[r] += steps[width * n + r]
-                        total[r] += run[r] / (longer[r] + n) * weight
+                        total[r] += (run[r] + direct[width * n + r]) / (longer[r] + n) * weight
                 for r in range(width * n, width * n + width):
                     steps[r] = 0.0
+                    direct[r] = 0.0
             # Beyond the longest match the overlaps stay as they are, zero for most.
             dense = 0
             for r in range(active):
@@ -1995,6 +2047,7 @@ def score_base(
     pending: cython.longlong[::1],
     buckets: cython.longlong[::1],
     steps: cython.double[::1],
+    direct: cython.double[::1],
     run: cython.double[::1],
     per_order: cython.double[::1],
     out: cython.double[::1],
@@ -2003,8 +2056,8 @@ def score_base(
 
     `columns` puts each reference in a class by its length; `lengths` (ascending) are those of the J
     classes. `bounds` holds 4 numbers a candidate: how much of its own weight leaves the set, the class
-    of that text, the weight K of what is left, the weight of the empty references left. `steps`
-    J (T + 3) zeros, left so, `run` J + 1, the rest as in `score_cells`; `per_order` gets the last
+    of that text, the weight K of what is left, the weight of the empty references left. `steps` and
+    `direct` J (T + 3) zeros, left so, `run` J + 1, the rest as in `score_cells`; `per_order` gets the last
     candidate's rho(1), rho(2), ... as far as it reaches.
     """
     c: cython.longlong
@@ -2022,7 +2075,7 @@ def score_base(
     shared: cython.double
     heads: cython.double
     same: cython.double[::1] = run[width:]
-    last: cython.longlong[::1] = buckets[256:259]
+    last: cython.longlong[::1] = buckets[256:260]
     with cython.nogil:
         for c in range(offsets.shape[0] - 1):
             t = offsets[c + 1] - offsets[c]
@@ -2041,7 +2094,7 @@ def score_base(
                 continue
             landed = _walk(codes, offsets[c], offsets[c + 1], states, walks, more, root, landings, last)
             _arrange(landings, other, landed, states.shape[0] // 4, buckets)
-            bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps)
+            bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps, direct)
             bend = _ends_alike(
                 codes,
                 offsets[c],
@@ -2081,14 +2134,21 @@ def score_base(
                 shared = 0.0
                 for j in range(short):
                     shared += run[j]
+                if n <= bend:
+                    for j in range(short):
+                        shared += direct[width * n + j]
                 if shared != 0.0:
                     rho = shared / (heads * (t + n - 1))
                 for j in range(short, width):
-                    if run[j] != 0.0:
-                        rho += run[j] / (heads * (lengths[j] + n - 1))
+                    shared = run[j]
+                    if n <= bend:
+                        shared += direct[width * n + j]
+                    if shared != 0.0:
+                        rho += shared / (heads * (lengths[j] + n - 1))
                 if n <= per_order.shape[0]:
                     per_order[n - 1] = rho
                 total += rho * inverse[n]
             for n in range(width * (bend + 1)):
                 steps[n] = 0.0
+                direct[n] = 0.0
             out[c] = total / harmonic[orders]

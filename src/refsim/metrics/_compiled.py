@@ -308,7 +308,7 @@ class CellSet:
             kernel.score_base(
                 codes.data, offsets[start : stop + 1].data, *self._fixed(), self.lengths.data,
                 *self.automaton.views(), *self._cells(), max_order or 0, bounds[start:stop].reshape(-1).data,
-                *weights, *landing_room(room), np.zeros(len(self.lengths) * (room + 3)).data,
+                *weights, *landing_room(room), np.zeros(len(self.lengths) * (room + 3)).data, np.zeros(len(self.lengths) * (room + 3)).data,
                 np.empty(len(self.lengths) + 1).data, rhos, out[start:stop].data,
             )  # fmt: skip
 
@@ -326,7 +326,7 @@ class CellSet:
             kernel.score_cells(
                 codes.data, offsets[start : stop + 1].data, *self._fixed(),
                 *self.automaton.views(), *self._cells(), max_order or 0,
-                *weights, *landing_room(room), np.zeros(width * (room + 3)).data,
+                *weights, *landing_room(room), np.zeros(width * (room + 3)).data, np.zeros(width * (room + 3)).data,
                 np.empty(6 * width + 1).data, out[start:stop].reshape(-1).data,
             )  # fmt: skip
 

@@ -68,7 +68,7 @@ class RowScratch:
     """What `score_rows` needs beside a Growth, for candidates and references of these lengths."""
 
     def __init__(self, candidate: int, reference: int, heads: int) -> None:
-        self.moves = np.empty(_DENSE_EDGES, np.int32)
+        self.moves = np.zeros(_DENSE_EDGES, np.int32)
         self.land = np.empty(max(1, 4 * candidate), np.int32)
         self.work = np.full(candidate + 2 + 3 * reference + 3, -1, np.int32)
         self.ranks = np.empty(heads, np.int32)
@@ -85,5 +85,5 @@ class RowScratch:
 def landing_room(longest: int) -> tuple[memoryview, ...]:
     """Return landings, a second array to sort them in, pending, and buckets, for texts up to `longest`."""
     room = max(1, longest)
-    sizes = (room, room, 2 * room, 259)
+    sizes = (room, room, 2 * room, 260)
     return tuple(np.empty(size, np.int64).data for size in sizes)
