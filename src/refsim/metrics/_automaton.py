@@ -22,10 +22,10 @@ further edge: character, target, next. The root's edges are the dense table `roo
 character, 0 where there is none. States with more than 8 edges also enter the hash table `keys`
 (state << 32 | character), `slots` (the edge).
 
-Frozen, `states` holds 4 numbers a state: 0 link, 1 len, 2 weight (all references that hold it; -1: see
-the table), 3 row of `table_start` (-1: no reference holds it twice); `walks` another 4: 0 character and
-1 target of its first edge, 2 where its other edges begin in `more` (character, target; ascending), 3
-how many those are. `table` holds rows (count, A, B): from that count m on, sum_i min(c_i, m) is A + m B.
+Frozen, `states` holds 8 numbers a state, half a cache line: 0 link, 1 len, 2 weight (all references that
+hold it; -1: see the table), 3 row of `table_start` (-1: no reference holds it twice), 4 character and 5
+target of its first edge, 6 where its other edges begin in `more` (character, target; ascending), 7 how
+many those are. `table` holds rows (count, A, B): from that count m on, sum_i min(c_i, m) is A + m B.
 """
 
 from __future__ import annotations
@@ -1075,12 +1075,11 @@ def freeze(
     tally: cython.const[cython.longlong][::1],
     scratch: cython.int[::1],
     states: cython.int[::1],
-    walks: cython.int[::1],
     more: cython.int[::1],
 ) -> None:
     """Renumber a grown automaton of V states and lay out its edges side by side.
 
-    `scratch` 5 V, `states` and `walks` 4 V, `more` 2 for each further edge; `root` is changed in place.
+    `scratch` 5 V, `states` 8 V, `more` 2 for each further edge; `root` is changed in place.
     """
     count: cython.longlong = tally[0]
     u: cython.longlong
@@ -1096,19 +1095,19 @@ def freeze(
     with cython.nogil:
         _number(nodes, count, order, size, heavy, cursor, place)
         for u in range(count):
-            v = 4 * cython.cast(cython.longlong, place[u])
+            v = 8 * cython.cast(cython.longlong, place[u])
             states[v] = place[nodes[8 * u]] if u > 0 else -1
             states[v + 1] = nodes[8 * u + 1]
             states[v + 2] = 0
             states[v + 3] = -1
-            walks[v] = -1
-            walks[v + 1] = 0
-            walks[v + 2] = cython.cast(cython.int, at)
-            walks[v + 3] = 0
+            states[v + 4] = -1
+            states[v + 5] = 0
+            states[v + 6] = cython.cast(cython.int, at)
+            states[v + 7] = 0
             if nodes[8 * u + 5] == 0:
                 continue
-            walks[v] = nodes[8 * u + 2]
-            walks[v + 1] = place[nodes[8 * u + 3]]
+            states[v + 4] = nodes[8 * u + 2]
+            states[v + 5] = place[nodes[8 * u + 3]]
             edge = nodes[8 * u + 4]
             i = at
             while edge >= 0:
@@ -1116,7 +1115,7 @@ def freeze(
                 more[2 * i + 1] = place[edges[3 * edge + 1]]
                 i += 1
                 edge = edges[3 * edge + 2]
-            walks[v + 3] = cython.cast(cython.int, i - at)
+            states[v + 7] = cython.cast(cython.int, i - at)
             _sort_edges(more, at, i - at)
             at = i
         for i in range(root.shape[0]):
@@ -1133,16 +1132,16 @@ def freeze(
 @cython.nogil
 @cython.exceptval(check=False)
 def _step(
-    walks: cython.const[cython.int][::1],
+    states: cython.const[cython.int][::1],
     more: cython.const[cython.int][::1],
     state: cython.longlong,
     char: cython.int,
 ) -> cython.longlong:
     """Return where a state other than the root goes by a character, 0 if nowhere."""
-    if walks[4 * state] == char:
-        return walks[4 * state + 1]
-    low: cython.longlong = walks[4 * state + 2]
-    high: cython.longlong = low + walks[4 * state + 3]
+    if states[8 * state + 4] == char:
+        return states[8 * state + 5]
+    low: cython.longlong = states[8 * state + 6]
+    high: cython.longlong = low + states[8 * state + 7]
     middle: cython.longlong
     while high - low > 6:
         middle = (low + high) >> 1
@@ -1349,7 +1348,6 @@ def count(
     weights: cython.const[cython.longlong][::1],
     columns: cython.const[cython.longlong][::1],
     states: cython.const[cython.int][::1],
-    walks: cython.const[cython.int][::1],
     more: cython.const[cython.int][::1],
     root: cython.const[cython.int][::1],
     totals: cython.longlong[::1],
@@ -1393,7 +1391,7 @@ def count(
                 if state == 0:
                     state = root[codes[offsets[r] + i]]
                 else:
-                    state = _step(walks, more, state, codes[offsets[r] + i])
+                    state = _step(states, more, state, codes[offsets[r] + i])
                 landings[i] = state << 32
                 if kind == 0:
                     begins[state] += weight
@@ -1401,8 +1399,8 @@ def count(
                 ends[r] = cython.cast(cython.int, state)
                 while state > 0:
                     finishes[state] += weight
-                    state = states[4 * state]
-            _arrange(landings, other, length, states.shape[0] // 4, buckets)
+                    state = states[8 * state]
+            _arrange(landings, other, length, states.shape[0] // 8, buckets)
             # Backwards over landings in preorder: climb until the path is shared with the landing
             # before, leave the count there. Whoever is left waiting lies on the next landing's path.
             depth = 0
@@ -1419,7 +1417,7 @@ def count(
                         times += pending[2 * depth - 1]
                         depth -= 1
                     _note(kind, totals, seen, sums, tally, cell_start, cells, masses, state, times, weight, columns[r])
-                    state = states[4 * state]
+                    state = states[8 * state]
                 if state > 0:
                     if depth > 0 and pending[2 * depth - 2] == state:
                         pending[2 * depth - 1] += times
@@ -1444,7 +1442,6 @@ def _walk(
     start: cython.longlong,
     stop: cython.longlong,
     states: cython.const[cython.int][::1],
-    walks: cython.const[cython.int][::1],
     more: cython.const[cython.int][::1],
     root: cython.const[cython.int][::1],
     landings: cython.longlong[::1],
@@ -1467,11 +1464,11 @@ def _walk(
         char = codes[i]
         target = 0
         while state > 0:
-            target = _step(walks, more, state, char)
+            target = _step(states, more, state, char)
             if target > 0:
                 break
-            state = states[4 * state]
-            length = states[4 * state + 1]
+            state = states[8 * state]
+            length = states[8 * state + 1]
         if state == 0 and char < root.shape[0]:
             target = root[char]
         state = target
@@ -1503,8 +1500,8 @@ def _shared(
     hits: cython.longlong,
 ) -> cython.longlong:
     """Return sum_i weight_i min(count_i, hits) over the references, for the strings of one state."""
-    value: cython.longlong = states[4 * state + 2]
-    row: cython.longlong = states[4 * state + 3]
+    value: cython.longlong = states[8 * state + 2]
+    row: cython.longlong = states[8 * state + 3]
     if row < 0 or (hits == 1 and value >= 0):
         return value
     low: cython.longlong = table_start[row]
@@ -1548,7 +1545,7 @@ def _overlap_set(
         state = landings[i] >> 32
         hits = 0
         before = 0
-        top = states[4 * state + 1]
+        top = states[8 * state + 1]
         if depth > 0 and pending[2 * depth - 2] == state:
             depth -= 1
             hits = pending[2 * depth + 1]
@@ -1562,16 +1559,16 @@ def _overlap_set(
             steps[top + 1] += before - value
             before = value
         upper = landings[i] >> 32 if i >= 0 else 0
-        state = states[4 * state]
+        state = states[8 * state]
         while state > upper:
             if depth > 0 and pending[2 * depth - 2] == state:
                 depth -= 1
                 hits += pending[2 * depth + 1]
             value = _shared(states, table_start, table, state, hits)
-            steps[states[4 * state + 1] + 1] += before - value
+            steps[states[8 * state + 1] + 1] += before - value
             before = value
-            state = states[4 * state]
-        steps[states[4 * state + 1] + 1] += before
+            state = states[8 * state]
+        steps[states[8 * state + 1] + 1] += before
         if state > 0:
             if depth > 0 and pending[2 * depth - 2] == state:
                 pending[2 * depth - 1] += hits
@@ -1607,22 +1604,22 @@ def _edges_of_text(
     # What a reference begins with has no fixed character before it, so it is its state's longest string.
     while k < last[2]:
         state = landings[k] >> 32
-        if states[4 * state + 1] != k + 1 or begins[state] == 0:
+        if states[8 * state + 1] != k + 1 or begins[state] == 0:
             break
         k += 1
         slopes[k + 1] += begins[state]
     state = last[0]
     reach = last[1]
     while state > 0:
-        k = states[4 * cython.cast(cython.longlong, states[4 * state]) + 1]
+        k = states[8 * cython.cast(cython.longlong, states[8 * state]) + 1]
         if finishes[state] > 0:
             while reach > k:
                 slopes[reach + 1] += finishes[state]
                 reach -= 1
         reach = k
-        state = states[4 * state]
+        state = states[8 * state]
     state = last[0]
-    if state == 0 or last[1] != length or states[4 * state + 1] != length:
+    if state == 0 or last[1] != length or states[8 * state + 1] != length:
         return 0
     while high - low > 1:
         middle = (low + high) >> 1
@@ -1637,7 +1634,6 @@ def score_set(
     codes: cython.const[cython.int][::1],
     offsets: cython.const[cython.longlong][::1],
     states: cython.const[cython.int][::1],
-    walks: cython.const[cython.int][::1],
     more: cython.const[cython.int][::1],
     root: cython.const[cython.int][::1],
     table_start: cython.const[cython.longlong][::1],
@@ -1696,10 +1692,10 @@ def score_set(
             orders = t if t > longest else longest
             if max_order > 0 and max_order < orders:
                 orders = max_order
-            landed = _walk(codes, offsets[c], offsets[c + 1], states, walks, more, root, landings, last)
+            landed = _walk(codes, offsets[c], offsets[c + 1], states, more, root, landings, last)
             longest_match = last[3]
             same = _edges_of_text(t, states, begins, finishes, whole, landings, last, slopes)
-            _arrange(landings, other, landed, states.shape[0] // 4, buckets)
+            _arrange(landings, other, landed, states.shape[0] // 8, buckets)
             _overlap_set(states, table_start, table, landings, landed, pending, steps)
             total = 0.0
             value = 0
@@ -1735,9 +1731,7 @@ def score_set(
             if value + family != 0:
                 constant = cython.cast(cython.double, (value + family) * scale)
                 for n in range(reach + 1, orders + 1):
-                    total += (
-                        constant / cython.cast(cython.double, bound if bound > floor else floor) * inverse[n]
-                    )
+                    total += constant / cython.cast(cython.double, bound if bound > floor else floor) * inverse[n]
                     bound += heads * scale
                     floor += bounds[4 * c + 3]
             out[c] = total / harmonic[orders]
@@ -1823,7 +1817,7 @@ def _overlap_cells(
     while i >= 0:
         state = landings[i] >> 32
         hits = 0
-        top = states[4 * state + 1]
+        top = states[8 * state + 1]
         if depth > 0 and pending[2 * depth - 2] == state:
             depth -= 1
             hits = pending[2 * depth + 1]
@@ -1839,17 +1833,17 @@ def _overlap_cells(
             hits += 1
             i -= 1
         upper = landings[i] >> 32 if i >= 0 else 0
-        reach = states[4 * cython.cast(cython.longlong, states[4 * state]) + 1]
+        reach = states[8 * cython.cast(cython.longlong, states[8 * state]) + 1]
         _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps, direct)
-        state = states[4 * state]
+        state = states[8 * state]
         while state > upper:
             if depth > 0 and pending[2 * depth - 2] == state:
                 depth -= 1
                 hits += pending[2 * depth + 1]
             top = reach
-            reach = states[4 * cython.cast(cython.longlong, states[4 * state]) + 1]
+            reach = states[8 * cython.cast(cython.longlong, states[8 * state]) + 1]
             _add_cells(cell_start, cells, masses, width, state, hits, reach, top, steps, direct)
-            state = states[4 * state]
+            state = states[8 * state]
         if state > 0:
             if depth > 0 and pending[2 * depth - 2] == state:
                 pending[2 * depth - 1] += hits
@@ -1908,7 +1902,6 @@ def score_cells(
     weights: cython.const[cython.longlong][::1],
     columns: cython.const[cython.longlong][::1],
     states: cython.const[cython.int][::1],
-    walks: cython.const[cython.int][::1],
     more: cython.const[cython.int][::1],
     root: cython.const[cython.int][::1],
     cell_start: cython.const[cython.longlong][::1],
@@ -1959,8 +1952,8 @@ def score_cells(
                 for r in range(width):
                     out[c * width + r] = 1.0 if reference_offsets[r + 1] == reference_offsets[r] else 0.0
                 continue
-            landed = _walk(codes, offsets[c], offsets[c + 1], states, walks, more, root, landings, last)
-            _arrange(landings, other, landed, states.shape[0] // 4, buckets)
+            landed = _walk(codes, offsets[c], offsets[c + 1], states, more, root, landings, last)
+            _arrange(landings, other, landed, states.shape[0] // 8, buckets)
             bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps, direct)
             bend = _ends_alike(
                 codes,
@@ -2032,7 +2025,6 @@ def score_base(
     columns: cython.const[cython.longlong][::1],
     lengths: cython.const[cython.longlong][::1],
     states: cython.const[cython.int][::1],
-    walks: cython.const[cython.int][::1],
     more: cython.const[cython.int][::1],
     root: cython.const[cython.int][::1],
     cell_start: cython.const[cython.longlong][::1],
@@ -2092,8 +2084,8 @@ def score_base(
                         per_order[n - 1] = rho
                 out[c] = total / harmonic[orders] if orders > 0 else 1.0
                 continue
-            landed = _walk(codes, offsets[c], offsets[c + 1], states, walks, more, root, landings, last)
-            _arrange(landings, other, landed, states.shape[0] // 4, buckets)
+            landed = _walk(codes, offsets[c], offsets[c + 1], states, more, root, landings, last)
+            _arrange(landings, other, landed, states.shape[0] // 8, buckets)
             bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps, direct)
             bend = _ends_alike(
                 codes,

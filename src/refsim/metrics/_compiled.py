@@ -61,7 +61,6 @@ class Automaton:
     """A frozen suffix automaton of V states: arrays as `_automaton.py` lays them out."""
 
     states: Ints
-    walks: Ints
     more: Ints
     root: Ints
 
@@ -78,21 +77,19 @@ class Automaton:
             growth.root[:] = 0
             growth.hash_room(2 * len(growth.keys))
         count, further = growth.tally[:2].tolist()
-        frozen = cls(
-            np.empty(4 * count, np.int32), np.empty(4 * count, np.int32), np.empty(2 * further, np.int32), growth.root
-        )
+        frozen = cls(np.empty(8 * count, np.int32), np.empty(2 * further, np.int32), growth.root)
         nodes, edges, root, _, _, tally = growth.views()
         scratch = np.empty(5 * count, np.int32).data
-        kernel.freeze(nodes, edges, root, tally, scratch, *(a.data for a in (frozen.states, frozen.walks, frozen.more)))
+        kernel.freeze(nodes, edges, root, tally, scratch, *(a.data for a in (frozen.states, frozen.more)))
         return frozen
 
     def __len__(self) -> int:
         """Return V."""
-        return len(self.states) // 4
+        return len(self.states) // 8
 
     def views(self) -> tuple[memoryview, ...]:
-        """Return states, walks, more, root, as the kernel's functions take them."""
-        return tuple(array.data for array in (self.states, self.walks, self.more, self.root))
+        """Return states, more, root, as the kernel's functions take them."""
+        return tuple(array.data for array in (self.states, self.more, self.root))
 
 
 def _count_in(
@@ -221,7 +218,7 @@ def _tabulate(states: Ints, totals: Longs, seen: Longs, sums: Longs) -> tuple[Lo
     table[place, 1] = once[group] + sum_product - before_product[group]
     table[place, 2] = more_than_once[group] - (sum_weight - before_weight[group])
 
-    grid = states.reshape(-1, 4)
+    grid = states.reshape(-1, 8)
     fits = totals <= np.iinfo(np.int32).max
     grid[:, 2] = np.where(fits, totals, -1)
     grid[owners, 3] = np.arange(len(owners))
