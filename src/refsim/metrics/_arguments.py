@@ -9,6 +9,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Any
 
 from refsim.errors import InputError
@@ -76,8 +77,12 @@ def check_references(references: object, place: str = "references") -> list[str]
     return texts
 
 
-def check_rows(candidates: object, references: object) -> tuple[list[str], list[list[str]]]:
-    """Return candidates and their rows of references, checked: entry i of both belongs together."""
+def check_rows(candidates: object, references: object) -> tuple[list[str], list[str] | None, list[list[str]] | None]:
+    """Return candidates and their references, checked: entry i of both belongs together.
+
+    The references come twice: as one string for each candidate, where every row has just one, and as lists,
+    where they were given so. One of the two may be None.
+    """
     if not isinstance(candidates, str) and not isinstance(references, str):
         _check_shape(candidates, references)
     texts = check_texts(candidates, "candidates")
@@ -88,7 +93,11 @@ def check_rows(candidates: object, references: object) -> tuple[list[str], list[
         raise InputError(_uneven(texts, listed))
     kinds = set(map(type, listed))
     if kinds <= {str}:
-        return texts, [[text] for text in listed]
+        return texts, listed, None
+    if kinds == {list} and all(listed):
+        flat = list(chain.from_iterable(listed))
+        if set(map(type, flat)) <= {str}:
+            return texts, flat if len(flat) == len(listed) else None, listed
     rows: list[list[str]] = []
     checked: dict[int, list[str]] = {}
     for index, entry in enumerate(listed):
@@ -101,7 +110,7 @@ def check_rows(candidates: object, references: object) -> tuple[list[str], list[
                 check_text(entry, f"references[{index}]")
             row = checked[id(entry)] = check_references(entry, f"references[{index}]")
         rows.append(row)
-    return texts, rows
+    return texts, None, rows
 
 
 def _check_shape(candidates: object, references: object) -> None:

@@ -1174,35 +1174,45 @@ def _arrange(
     number: cython.longlong
     shift: cython.longlong = 32
     passes: cython.longlong = 0
+    rounds: cython.longlong
+    digit: cython.longlong
+    mask: cython.longlong
+    bits: cython.longlong = 0
     most: cython.longlong = 0
     if count > 24:
-        # Least significant digit first, a byte at a time: linear, and stable.
-        while (bound - 1) >> (shift - 32) > 0:
-            for i in range(256):
+        # Least significant digit first: linear, and stable. Digits of equal width, 8 bits at most: a
+        # candidate has some hundred landings, so a pass costs about as much for its buckets as for them.
+        while (bound - 1) >> bits > 0:
+            bits += 1
+        rounds = (bits + 7) // 8
+        digit = (bits + rounds - 1) // rounds if rounds > 0 else 1
+        mask = (1 << digit) - 1
+        while passes < rounds:
+            for i in range(mask + 1):
                 buckets[i] = 0
             if passes & 1:
                 for i in range(count):
-                    buckets[(other[i] >> shift) & 255] += 1
+                    buckets[(other[i] >> shift) & mask] += 1
             else:
                 for i in range(count):
-                    buckets[(keys[i] >> shift) & 255] += 1
+                    buckets[(keys[i] >> shift) & mask] += 1
             total = 0
-            for i in range(256):
+            for i in range(mask + 1):
                 number = buckets[i]
                 buckets[i] = total
                 total += number
             if passes & 1:
                 for i in range(count):
-                    j = (other[i] >> shift) & 255
+                    j = (other[i] >> shift) & mask
                     keys[buckets[j]] = other[i]
                     buckets[j] += 1
             else:
                 for i in range(count):
-                    j = (keys[i] >> shift) & 255
+                    j = (keys[i] >> shift) & mask
                     other[buckets[j]] = keys[i]
                     buckets[j] += 1
             passes += 1
-            shift += 8
+            shift += digit
         if passes & 1:
             for i in range(count):
                 keys[i] = other[i]

@@ -305,7 +305,7 @@ class CellSet:
             kernel.score_base(
                 codes.data, offsets[start : stop + 1].data, *self._fixed(), self.lengths.data,
                 *self.automaton.views(), *self._cells(), max_order or 0, bounds[start:stop].reshape(-1).data,
-                *weights, *landing_room(room), np.zeros(len(self.lengths) * (room + 3)).data, np.zeros(len(self.lengths) * (room + 3)).data,
+                *weights, *landing_room(room), *_two_tables(len(self.lengths), room),
                 np.empty(len(self.lengths) + 1).data, rhos, out[start:stop].data,
             )  # fmt: skip
 
@@ -323,12 +323,17 @@ class CellSet:
             kernel.score_cells(
                 codes.data, offsets[start : stop + 1].data, *self._fixed(),
                 *self.automaton.views(), *self._cells(), max_order or 0,
-                *weights, *landing_room(room), np.zeros(width * (room + 3)).data, np.zeros(width * (room + 3)).data,
+                *weights, *landing_room(room), *_two_tables(width, room),
                 np.empty(6 * width + 1).data, out[start:stop].reshape(-1).data,
             )  # fmt: skip
 
         spread(work, sizes * max(1, width // 10), threads)
         return out
+
+
+def _two_tables(width: int, room: int) -> tuple[memoryview, memoryview]:
+    """Return two tables of orders by columns, zero, for candidates of up to `room` characters."""
+    return np.zeros(width * (room + 3)).data, np.zeros(width * (room + 3)).data
 
 
 def _sorted_by_length(texts: Texts, *, longest_first: bool) -> Texts:

@@ -12,7 +12,7 @@ import numpy as np
 
 from refsim.metrics._kernel import kernel
 from refsim.metrics._threads import spread
-from refsim.metrics._workspace import Growth, RowScratch, order_weights
+from refsim.metrics._workspace import RowSpace, order_weights, row_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +30,9 @@ def score_rows(
 ) -> NDArray[np.float64]:  # fmt: skip
     """Return scores (S,): candidate i against `references[row_offsets[i]:row_offsets[i + 1]]`."""
     out = np.empty(len(candidates))
+    if len(candidates) == 1:
+        _score_piece(*encode(candidates), *encode(references), row_offsets, form, max_order, out)
+        return out
     lengths = np.fromiter(map(len, references), np.int64, len(references))
     sizes = np.add.reduceat(lengths, row_offsets[:-1]) if len(candidates) else np.empty(0, np.int64)
     sizes = sizes + np.fromiter(map(len, candidates), np.int64, len(candidates))
@@ -50,17 +53,20 @@ def _score_piece(
     references: NDArray[np.int32], reference_offsets: NDArray[np.int64], heads: NDArray[np.int64],
     form: str, max_order: int | None, out: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    longest = int(np.diff(offsets).max(initial=0))
-    longest_reference = int(np.diff(reference_offsets).max(initial=0))
-    growth = Growth(longest_reference, int(references.max(initial=0)), longest_reference // 32)
-    scratch = RowScratch(longest, longest_reference, int(np.diff(heads).max(initial=0))).views()
-    texts = tuple(array.data for array in (codes, offsets, references, reference_offsets, heads))
-    weights = order_weights(max(longest, longest_reference))
+    sizes = (_largest_gap(offsets), _largest_gap(reference_offsets), _largest_gap(heads))
+    top = int(references.max()) if len(references) else 0
+    space, shared = row_space(*sizes, top)
+    texts = (codes.data, offsets.data, references.data, reference_offsets.data, heads.data)
+    weights = order_weights(max(sizes))
     done = 0
     while True:
-        done = kernel.score_rows(
-            *texts, done, FORMS[form], max_order or 0, *weights, *growth.views(), *scratch, out.data
-        )
+        done = kernel.score_rows(*texts, done, FORMS[form], max_order or 0, *weights, *space.views, out.data)
         if done == len(out):
             return
-        growth.hash_room(2 * len(growth.keys))
+        if shared:
+            space, shared = RowSpace(*sizes, top), False
+        space.more_hash_room()
+
+
+def _largest_gap(offsets: NDArray[np.int64]) -> int:
+    return int((offsets[1:] - offsets[:-1]).max()) if len(offsets) > 1 else 0

@@ -40,6 +40,7 @@ class CharsimScorer:
         if weights is not None:
             counts = np.zeros(len(self._texts), np.int64)
             np.add.at(counts, places, np.asarray(weights, np.int64))
+        self._weights = counts
         self._encode = Encoder(metric.preparation)
         self._set = ReferenceSet.of(metric.form, Texts(*self._encode(self._texts), counts))
         self._encode.closed()
@@ -53,7 +54,7 @@ class CharsimScorer:
     def digest(self) -> str:
         """SHA-256 (hexadecimal) of the prepared references and their repeats, whatever their order."""
         digest = hashlib.sha256()
-        for text, weight in sorted(zip(self._texts, self._set.texts.weights.tolist(), strict=True)):
+        for text, weight in sorted(zip(self._texts, self._weights.tolist(), strict=True)):
             data = text.encode("utf-8", "surrogatepass")
             digest.update(f"{len(data)} {weight} ".encode() + data)
         return digest.hexdigest()
@@ -137,4 +138,4 @@ class CharsimScorer:
             "refsim": __version__,
             "references": len(self),
         }
-        write_set(path, header, self._texts, self._set.texts.weights.tolist())
+        write_set(path, header, self._texts, self._weights.tolist())

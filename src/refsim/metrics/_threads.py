@@ -57,5 +57,10 @@ def spread(work: Callable[[int, int], None], sizes: NDArray[np.int64], threads: 
     edges = [0, *sorted(set(marks.tolist()) - {0, len(sizes)}), len(sizes)]
     with ThreadPoolExecutor(pieces) as pool:
         futures = [pool.submit(work, start, stop) for start, stop in pairwise(edges)]
-        for future in futures:
-            future.result()
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:
+            # An interrupt, or an error in one piece: what has not begun need not.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

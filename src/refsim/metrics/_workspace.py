@@ -64,22 +64,43 @@ class Growth:
         return tuple(array.data for array in arrays)
 
 
-class RowScratch:
-    """What `score_rows` needs beside a Growth, for candidates and references of these lengths."""
+class RowSpace:
+    """What `score_rows` works in, for candidates, references and rows up to these sizes."""
 
-    def __init__(self, candidate: int, reference: int, heads: int) -> None:
-        self.moves = np.zeros(_DENSE_EDGES, np.int32)
-        self.land = np.empty(max(1, 4 * candidate), np.int32)
-        self.work = np.full(candidate + 2 + 3 * reference + 3, -1, np.int32)
-        self.ranks = np.empty(heads, np.int32)
-        self.steps = np.zeros(candidate + 3, np.int64)
-        self.slopes = np.zeros(candidate + 3, np.int64)
-        self.rhos = np.zeros(max(candidate, reference) + 1)
+    def __init__(self, candidate: int, reference: int, heads: int, top: int) -> None:
+        self.room = (candidate, reference, heads, top)
+        self.growth = Growth(reference, top, reference // 32)
+        self._scratch = (
+            np.zeros(_DENSE_EDGES, np.int32),  # moves
+            np.empty(max(1, 4 * candidate), np.int32),  # land
+            np.full(candidate + 2 + 3 * reference + 3, -1, np.int32),  # work
+            np.empty(heads, np.int32),  # ranks
+            np.zeros(candidate + 3, np.int64),  # steps
+            np.zeros(candidate + 3, np.int64),  # slopes
+            np.zeros(max(candidate, reference) + 1),  # rhos
+        )
+        self.views = (*self.growth.views(), *(array.data for array in self._scratch))
 
-    def views(self) -> tuple[memoryview, ...]:
-        """Return the arrays in the order of the kernel's arguments."""
-        arrays = (self.moves, self.land, self.work, self.ranks, self.steps, self.slopes, self.rhos)
-        return tuple(array.data for array in arrays)
+    def more_hash_room(self) -> None:
+        """Bring a hash table four times as large."""
+        self.growth.hash_room(2 * len(self.growth.keys))
+        self.views = (*self.growth.views(), *(array.data for array in self._scratch))
+
+
+# One call with one pair is what a reward loop makes, and making room for it took longer than scoring it.
+# So each thread keeps room for texts of common length; the table by character is touched where it is used.
+_COMMON = (2048, 2048, 64, 0x10FFFF)
+_kept = threading.local()
+
+
+def row_space(candidate: int, reference: int, heads: int, top: int) -> tuple[RowSpace, bool]:
+    """Return room for such texts, and whether it is the thread's own, which must not be changed in size."""
+    if all(size <= room for size, room in zip((candidate, reference, heads, top), _COMMON, strict=True)):
+        space: RowSpace | None = getattr(_kept, "space", None)
+        if space is None:
+            space = _kept.space = RowSpace(*_COMMON)
+        return space, True
+    return RowSpace(candidate, reference, heads, top), False
 
 
 def landing_room(longest: int) -> tuple[memoryview, ...]:

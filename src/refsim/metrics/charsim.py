@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 Form = Literal["main", "base", "median"]
 _FORMS = ("main", "base", "median")
 
-# A list of references with more candidates, or more references, than these is compiled; below, building
-# one automaton a pair costs less than laying out a set (about 200 us of Python and NumPy).
+# A list of references with more candidates, or more references, than these is compiled, and one that comes
+# back in another call; below, an automaton a pair costs less than laying out a set (about 200 us).
 _FEW_CANDIDATES, _FEW_REFERENCES = 3, 12
 _FEW_SHARERS_OF_ONE = 40
-# Calls with at most this many different lists look them up in the cache, and leave them there.
+# Calls with at most this many different lists look for them in the cache, and leave them there.
 _FEW_LISTS = 64
 
 
@@ -95,8 +95,10 @@ class Charsim:
 
         `references` is a list of strings, one at least. Raises InputError for anything else.
         """
-        candidates, rows = [check_text(candidate, "candidate")], [check_references(references)]
-        return float(self._score(candidates, rows, threads=1)[0])
+        text, listed = check_text(candidate, "candidate"), check_references(references)
+        if len(listed) == 1:
+            return float(self._score_rows([text], listed, np.array([0, 1], np.int64), threads=1)[0])
+        return float(self._score_lists([text], [listed], threads=1)[0])
 
     def score_batch(
         self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], *, threads: int | None = None
@@ -106,7 +108,10 @@ class Charsim:
         Lists that occur more than once are compiled once. Raises InputError, with the index, for lists
         of different lengths, an empty list of references, and anything that is no string.
         """
-        return self._score(*check_rows(candidates, references), threads=threads)
+        texts, singles, lists = check_rows(candidates, references)
+        if singles is not None and not _shared_by_many(singles):
+            return self._score_rows(texts, singles, np.arange(len(texts) + 1, dtype=np.int64), threads=threads)
+        return self._score_lists(texts, lists or [[text] for text in singles or ()], threads=threads)
 
     @overload
     def score_matrix(
@@ -192,10 +197,13 @@ class Charsim:
         """Return a Scorer of this metric for one fixed list of references.
 
         Work on the references is done once; a candidate then costs about as much as against one
-        reference. `threads` is there for every Scorer alike; this work runs on one.
+        reference. Compiled sets are kept for the next call with the same references, in a cache shared with
+        `score` and `score_batch` (REFSIM_CACHE_BYTES, 1 GiB). `threads` is there for every Scorer alike;
+        this work runs on one.
         """
         del threads
-        return CharsimScorer(self, self.preparation.apply(check_references(references)))
+        texts = check_references(references)
+        return cache.get((self, tuple(texts)), lambda: CharsimScorer(self, self.preparation.apply(texts)))
 
     def measure(self, batch: Batch, *, threads: int | None = None) -> Stats:
         """Return one row per segment: its score."""
@@ -209,38 +217,50 @@ class Charsim:
         """Return {"charsim": mean of the segments' scores}."""
         return {"charsim": total.mean()[0]}
 
-    def _score(self, candidates: list[str], rows: list[list[str]], *, threads: int | None) -> NDArray[np.float64]:
-        """Return scores (S,) of checked arguments: shared lists compiled, the others scored row by row."""
+    def _score_lists(
+        self, candidates: list[str], lists: list[list[str]], *, threads: int | None
+    ) -> NDArray[np.float64]:
+        """Return scores (S,) of checked arguments: lists that serve many are compiled, others scored row by row."""
         out = np.empty(len(candidates))
-        groups = _group(rows)
-        single: list[int] = []
-        few_lists = len(groups) <= _FEW_LISTS
+        groups = _group(lists)
+        alone: list[int] = []
         for references, members in groups.items():
-            if _worth_compiling(len(references), len(members), few_lists=few_lists):
-                out[members] = self._score_shared(
-                    [candidates[i] for i in members], references, keep=few_lists, threads=threads
-                )
+            scorer = self._scorer_for(references, len(members), few_lists=len(groups) <= _FEW_LISTS)
+            if scorer is None:
+                alone += members
             else:
-                single += members
-        if single:
-            single.sort()
-            chosen = candidates if len(single) == len(candidates) else [candidates[i] for i in single]
-            flat = [text for i in single for text in rows[i]]
-            offsets = np.concatenate([[0], np.cumsum([len(rows[i]) for i in single])]).astype(np.int64)
-            out[single] = score_rows(
-                list(self.preparation.apply(chosen)), list(self.preparation.apply(flat)), offsets,
-                form=self.form, max_order=self.max_order, encode=Encoder(self.preparation), threads=threads,
-            )  # fmt: skip
+                out[members] = scorer.score_batch([candidates[i] for i in members], threads=threads)
+        if alone:
+            alone.sort()
+            offsets = np.concatenate([[0], np.cumsum([len(lists[i]) for i in alone])]).astype(np.int64)
+            flat = [text for i in alone for text in lists[i]]
+            out[alone] = self._score_rows([candidates[i] for i in alone], flat, offsets, threads=threads)
         return out
 
-    def _score_shared(
-        self, candidates: list[str], references: tuple[str, ...], *, keep: bool, threads: int | None
+    def _score_rows(
+        self, candidates: list[str], references: list[str], row_offsets: NDArray[np.int64], *, threads: int | None
     ) -> NDArray[np.float64]:
-        def compile_set() -> CharsimScorer:
-            return self.compile(references)
+        return score_rows(
+            list(self.preparation.apply(candidates)), list(self.preparation.apply(references)), row_offsets,
+            form=self.form, max_order=self.max_order, encode=Encoder(self.preparation), threads=threads,
+        )  # fmt: skip
 
-        scorer = cache.get((self, references), compile_set) if keep else compile_set()
-        return scorer.score_batch(candidates, threads=threads)
+    def _scorer_for(self, references: tuple[str, ...], candidates: int, *, few_lists: bool) -> CharsimScorer | None:
+        """Return the list compiled, if it is already, or if that is less work than scoring row by row."""
+        key = (self, references)
+        if few_lists and len(references) > 1:
+            scorer, again = cache.look_up(key)
+            if scorer is not None:
+                return scorer
+        else:
+            again = False
+        if len(references) == 1:
+            worth = candidates > _FEW_SHARERS_OF_ONE
+        else:
+            worth = again or candidates > _FEW_CANDIDATES or len(references) > _FEW_REFERENCES
+        if not worth:
+            return None
+        return self.compile(references) if few_lists else CharsimScorer(self, self.preparation.apply(references))
 
 
 def _group(rows: list[list[str]]) -> dict[tuple[str, ...], list[int]]:
@@ -255,10 +275,8 @@ def _group(rows: list[list[str]]) -> dict[tuple[str, ...], list[int]]:
     return groups
 
 
-def _worth_compiling(references: int, candidates: int, *, few_lists: bool) -> bool:
-    if references == 1:
-        return candidates > _FEW_SHARERS_OF_ONE
-    return candidates > _FEW_CANDIDATES or references > _FEW_REFERENCES or few_lists
+def _shared_by_many(references: list[str]) -> bool:
+    return len(references) > _FEW_SHARERS_OF_ONE and len(set(references)) * _FEW_SHARERS_OF_ONE < len(references)
 
 
 def load(path: str | os.PathLike[str]) -> CharsimScorer:
