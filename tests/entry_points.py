@@ -35,6 +35,7 @@ from refsim.segments import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import ModuleType
 
     from refsim import Charsim
 
@@ -272,6 +273,7 @@ def interpreted_kernel() -> Iterator[None]:
     """Let all of charsim run on the kernel's source, interpreted, for the time of the block."""
     users = [m for name, m in sys.modules.items() if name.startswith("refsim.metrics.") and hasattr(m, "kernel")]
     assert users, "no module of refsim.metrics uses the kernel"
+    assert not _interpreted().compiled()
     with ExitStack() as stack:
         for user in users:
             stack.enter_context(mock.patch.object(user, "kernel", _interpreted()))
@@ -282,5 +284,5 @@ def interpreted_kernel() -> Iterator[None]:
 
 
 @cache
-def _interpreted() -> object:
+def _interpreted() -> ModuleType:
     return _kernel.interpreted()

@@ -51,7 +51,9 @@ def as_list(values: object, place: str, *, example: str) -> list[Any]:
         if hasattr(values, name):
             listed = getattr(values, name)()
             return listed if isinstance(listed, list) else [listed]
-    if isinstance(values, Mapping | AbstractSet) or not isinstance(values, Iterable):
+    # A DataFrame iterates over the names of its columns.
+    unordered = isinstance(values, Mapping | AbstractSet) or hasattr(values, "columns")
+    if unordered or not isinstance(values, Iterable):
         message = f"{place} is {found(values)}; expected a list of strings: write {example}"
         raise InputError(message)
     return list(values)
