@@ -26,9 +26,10 @@ def found(value: object) -> str:
 
 
 def check_text(value: object, place: str) -> str:
-    """Return the value if it is a string; else raise an error that names the place."""
+    """Return the value as a plain string if it is one; else raise an error that names the place."""
     if isinstance(value, str):
-        return value
+        # Of a subclass (numpy.str_, or one with a length of its own) only the characters count.
+        return value if type(value) is str else str.__str__(value)
     hints = {
         "bytes": "; decode it first",
         "list": "; a list of strings does not belong here",
@@ -63,8 +64,7 @@ def check_texts(values: object, place: str, *, example: str = "['...', '...']") 
     """Return the values as a list of strings; the first that is none is named by its index."""
     listed = as_list(values, place, example=example)
     if not set(map(type, listed)) <= {str}:
-        for index, value in enumerate(listed):
-            check_text(value, f"{place}[{index}]")
+        return [check_text(value, f"{place}[{index}]") for index, value in enumerate(listed)]
     return listed
 
 
@@ -104,7 +104,7 @@ def check_rows(candidates: object, references: object) -> tuple[list[str], list[
     checked: dict[int, list[str]] = {}
     for index, entry in enumerate(listed):
         if isinstance(entry, str):
-            rows.append([entry])
+            rows.append([check_text(entry, f"references[{index}]")])
             continue
         row = checked.get(id(entry))
         if row is None:

@@ -16,6 +16,7 @@ from refsim.metrics._compiled import Texts
 from refsim.metrics._reference_set import ReferenceSet, distinct
 from refsim.metrics._store import write_set
 from refsim.metrics._symbols import Encoder
+from refsim.metrics._threads import thread_count
 
 if TYPE_CHECKING:
     import os
@@ -93,6 +94,7 @@ class CharsimScorer:
 
     def score_batch(self, candidates: Sequence[str], *, threads: int | None = None) -> NDArray[np.float64]:
         """Return the scores (C,) of candidates, in [0, 1]. Raises InputError for anything but strings."""
+        thread_count(threads)
         return self._score(check_texts(candidates, "candidates"), threads)
 
     def _score(self, candidates: list[str], threads: int | None) -> NDArray[np.float64]:

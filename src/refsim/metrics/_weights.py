@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Integers up to here are exact as float64, so one division of two of them is correctly rounded.
 _EXACT = 2**53
+_TOO_LARGE = 1e300
 # Fractional weights are put on the finest grid on which sums of weight x length still fit 64 bits.
 _LARGEST_SUM = 2**61
 
@@ -35,18 +36,27 @@ def integer_weights(weights: object, voters: Sequence[str], place: str, longest:
         raise InputError(message)
     for index, weight in enumerate(listed):
         number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
-        if not number or not 0 <= weight < math.inf:
-            message = f"weights[{index}] is {found(weight)}; expected a finite number, 0 or more"
+        if not number or not 0 <= weight < _TOO_LARGE:
+            message = f"weights[{index}] is {found(weight)}; expected a number from 0 to 1e300"
             raise InputError(message)
-    total = math.fsum(listed)
-    if total == 0:
+    if not any(listed):
         message = f"all {len(listed)} weights are 0; give at least one of {place} some weight"
         raise InputError(message)
     widest = 8 * max(1, longest)
-    if all(float(weight).is_integer() for weight in listed) and total * widest < _EXACT:
-        return np.array([int(weight) for weight in listed], np.int64), True
-    shift = math.floor(math.log2(_LARGEST_SUM / widest)) - math.ceil(math.log2(total))
-    return np.array([round(math.ldexp(float(weight), shift)) for weight in listed], np.int64), False
+    if all(weight == int(weight) for weight in listed):
+        repeats = [int(weight) for weight in listed]
+        if sum(repeats) * widest >= _EXACT:
+            message = (
+                f"weights add up to {sum(repeats):,}; whole numbers count as repeats, and with texts of {longest:,} "
+                f"characters sums are exact up to {_EXACT // widest:,}: divide them, or give shares such as 0.5"
+            )
+            raise InputError(message)
+        return np.array(repeats, np.int64), True
+    shares = [float(weight) for weight in listed]
+    largest = max(shares)
+    total = math.fsum(share / largest for share in shares)
+    shift = math.floor(math.log2(_LARGEST_SUM / widest / total))
+    return np.array([round(math.ldexp(share / largest, shift)) for share in shares], np.int64), False
 
 
 def own_weights(weights: NDArray[np.int64], *, exact: bool) -> NDArray[np.int64]:

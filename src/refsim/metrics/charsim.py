@@ -30,6 +30,7 @@ from refsim.metrics._rows import score_rows
 from refsim.metrics._scorer import CharsimScorer
 from refsim.metrics._store import read_set
 from refsim.metrics._symbols import Encoder
+from refsim.metrics._threads import thread_count
 from refsim.metrics._weights import integer_weights, own_weights
 from refsim.text import Preparation
 
@@ -108,6 +109,7 @@ class Charsim:
         Lists that occur more than once are compiled once. Raises InputError, with the index, for lists
         of different lengths, an empty list of references, and anything that is no string.
         """
+        thread_count(threads)
         texts, singles, lists = check_rows(candidates, references)
         if singles is not None and not _shared_by_many(singles):
             return self._score_rows(texts, singles, np.arange(len(texts) + 1, dtype=np.int64), threads=threads)
@@ -136,6 +138,7 @@ class Charsim:
         With `top_k`, only the best k of each row, best first, as TopK(indices (C, k), scores (C, k)):
         memory then grows with C k, not with C R; equal scores keep the order of the references.
         """
+        thread_count(threads)
         if top_k is not None and (type(top_k) is not int or top_k < 1):
             message = f"top_k is {top_k!r}; expected a whole number from 1 on, or None for the whole matrix"
             raise InputError(message)
@@ -159,35 +162,45 @@ class Charsim:
         repeats, exactly (leaving one out takes one repeat away), others to 1e-12 (leaving one out takes
         the candidate's whole weight away). Raises InputError where nothing is left to compare with.
         """
+        thread_count(threads)
         texts = self.preparation.apply(check_texts(candidates, "candidates"))
-        if support is not None and leave_one_out is not None:
-            message = (
-                f"leave_one_out is {leave_one_out!r} but support is given: no candidate is in it, so leave it None"
-            )
-            raise InputError(message)
+        _check_leave_one_out(leave_one_out, support)
         voters = texts if support is None else self.preparation.apply(check_references(support, "support"))
         if weights is not None and self.form == "median":
             message = "the median form takes no weights, for a median of lengths has no use for them; use main or base"
             raise InputError(message)
         longest = max(map(len, [*texts, *voters]), default=0)
         whole, exact = integer_weights(weights, voters, "candidates" if support is None else "support", longest)
-        encode = Encoder(self.preparation)
-        unique, _, places = distinct(voters)
-        sums = np.zeros(len(unique), np.int64)
-        np.add.at(sums, places, whole)
-        kept = np.flatnonzero(sums > 0)
-        own = None
-        if support is None and leave_one_out in (None, True):
-            own = own_weights(whole, exact=exact)
-        if not len(kept) or (own is not None and (sums.sum() - own).min(initial=1) <= 0):
+        own = own_weights(whole, exact=exact) if support is None and leave_one_out is not False else None
+        if not whole.any() or (own is not None and (whole.sum() - own).min() <= 0):
             message = (
                 f"consensus of {len(texts)} candidates leaves nothing to compare one of them with; "
-                "give two candidates of weight at least, a support, or leave_one_out=False"
+                "give two candidates with some weight, a support, or leave_one_out=False"
             )
             raise InputError(message)
+        scores = self._consensus(texts, voters, whole, own, threads)
+        if own is not None and not exact:
+            # Without a candidate that holds most of the weight the grid of the others is too coarse.
+            for heavy in np.flatnonzero(2 * own > whole.sum()).tolist():
+                others = [i for i in range(len(texts)) if i != heavy]
+                shares = [float(np.asarray(weights)[i]) for i in others]
+                rest = [texts[i] for i in others]
+                again, _ = integer_weights(shares, rest, "candidates", longest)
+                scores[heavy] = self._consensus([texts[heavy]], rest, again, None, threads)[0]
+        return scores
+
+    def _consensus(
+        self, texts: Sequence[str], voters: Sequence[str], weights: NDArray[np.int64], own: NDArray[np.int64] | None,
+        threads: int | None,
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """Return scores (C,) of prepared texts against voters with integer weights, less their own."""
+        unique, _, places = distinct(voters)
+        sums = np.zeros(len(unique), np.int64)
+        np.add.at(sums, places, weights)
+        kept = np.flatnonzero(sums > 0)
+        encode = Encoder(self.preparation)
         reference_set = ReferenceSet.of(self.form, Texts(*encode([unique[i] for i in kept]), sums[kept]))
-        codes, offsets = encode(texts)
-        return reference_set.score(codes, offsets, max_order=self.max_order, threads=threads, own=own)
+        return reference_set.score(*encode(texts), max_order=self.max_order, threads=threads, own=own)
 
     def per_order(self, candidate: str, references: Sequence[str]) -> NDArray[np.float64]:
         """Return rho(1) .. rho(N) (N,), in [0, 1]: what each order gives before it is weighted by 1/n."""
@@ -201,7 +214,7 @@ class Charsim:
         `score` and `score_batch` (REFSIM_CACHE_BYTES, 1 GiB). `threads` is there for every Scorer alike;
         this work runs on one.
         """
-        del threads
+        thread_count(threads)
         texts = check_references(references)
         return cache.get((self, tuple(texts)), lambda: CharsimScorer(self, self.preparation.apply(texts)))
 
@@ -273,6 +286,15 @@ def _group(rows: list[list[str]]) -> dict[tuple[str, ...], list[int]]:
             members = by_object[id(row)] = groups.setdefault(tuple(row), [])
         members.append(index)
     return groups
+
+
+def _check_leave_one_out(leave_one_out: object, support: object) -> None:
+    if leave_one_out is not None and not isinstance(leave_one_out, bool):
+        message = f"leave_one_out is {leave_one_out!r}; expected True, False or None"
+        raise InputError(message)
+    if support is not None and leave_one_out is not None:
+        message = f"leave_one_out is {leave_one_out} but support is given: no candidate is in it, so leave it None"
+        raise InputError(message)
 
 
 def _shared_by_many(references: list[str]) -> bool:
