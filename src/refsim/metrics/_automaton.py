@@ -32,6 +32,9 @@ from __future__ import annotations
 
 import cython
 
+# A parameter a line would be a third of this file.
+# fmt: off
+
 
 def compiled() -> bool:
     """Return True if this is the compiled kernel, False if the source runs interpreted."""
@@ -62,12 +65,8 @@ def _slot(keys: cython.longlong[::1], state: cython.longlong, char: cython.longl
 @cython.nogil
 @cython.exceptval(check=False)
 def _find(
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    state: cython.longlong,
-    char: cython.int,
+    nodes: cython.int[::1], edges: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
+    state: cython.longlong, char: cython.int,
 ) -> cython.longlong:
     """Return the edge of a state other than the root: -1 for its first, -2 for none, else a further edge."""
     if nodes[8 * state + 2] == char:
@@ -88,12 +87,8 @@ def _find(
 @cython.nogil
 @cython.exceptval(check=False)
 def _link_in(
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    tally: cython.longlong[::1],
-    state: cython.longlong,
-    char: cython.int,
-    edge: cython.longlong,
+    keys: cython.longlong[::1], slots: cython.int[::1], tally: cython.longlong[::1], state: cython.longlong,
+    char: cython.int, edge: cython.longlong,
 ) -> cython.void:
     """Enter an edge of a crowded state in the hash table; a table half full sets the overflow flag."""
     if 2 * tally[2] >= keys.shape[0]:
@@ -110,14 +105,8 @@ def _link_in(
 @cython.nogil
 @cython.exceptval(check=False)
 def _add_edge(
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    tally: cython.longlong[::1],
-    state: cython.longlong,
-    char: cython.int,
-    target: cython.longlong,
+    nodes: cython.int[::1], edges: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
+    tally: cython.longlong[::1], state: cython.longlong, char: cython.int, target: cython.longlong,
 ) -> cython.void:
     """Give a state other than the root one more edge."""
     at: cython.longlong = 8 * state
@@ -147,13 +136,8 @@ def _add_edge(
 @cython.nogil
 @cython.exceptval(check=False)
 def _clone(
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    tally: cython.longlong[::1],
-    state: cython.longlong,
-    length: cython.longlong,
+    nodes: cython.int[::1], edges: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
+    tally: cython.longlong[::1], state: cython.longlong, length: cython.longlong,
 ) -> cython.longlong:
     """Return a new state for the strings of `state` up to `length`, with its link and its edges."""
     new: cython.longlong = tally[0]
@@ -180,14 +164,8 @@ def _clone(
 @cython.nogil
 @cython.exceptval(check=False)
 def _split(
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    root: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    tally: cython.longlong[::1],
-    parent: cython.longlong,
-    char: cython.int,
+    nodes: cython.int[::1], edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1],
+    slots: cython.int[::1], tally: cython.longlong[::1], parent: cython.longlong, char: cython.int,
     target: cython.longlong,
 ) -> cython.longlong:
     """Return the state reached from `parent` by `char` whose longest string is one longer than the parent's."""
@@ -216,14 +194,8 @@ def _split(
 @cython.nogil
 @cython.exceptval(check=False)
 def _extend(
-    codes: cython.const[cython.int][::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    root: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
+    codes: cython.const[cython.int][::1], start: cython.longlong, stop: cython.longlong, nodes: cython.int[::1],
+    edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
     tally: cython.longlong[::1],
 ) -> cython.void:
     """Add the text `codes[start:stop]` to the automaton (Blumer et al. 1985, several texts)."""
@@ -301,13 +273,8 @@ def _begin(nodes: cython.int[::1], tally: cython.longlong[::1]) -> cython.void:
 
 
 def extend(
-    codes: cython.const[cython.int][::1],
-    offsets: cython.const[cython.longlong][::1],
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    root: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
+    codes: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1], nodes: cython.int[::1],
+    edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
     tally: cython.longlong[::1],
 ) -> bool:
     """Build the automaton of all texts; return False if the hash table (zeros, a power of 2) was too small.
@@ -333,16 +300,9 @@ def extend(
 @cython.nogil
 @cython.exceptval(check=False)
 def _land(
-    codes: cython.const[cython.int][::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    root: cython.const[cython.int][::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    land: cython.int[::1],
-    by_length: cython.int[::1],
+    codes: cython.const[cython.int][::1], start: cython.longlong, stop: cython.longlong, nodes: cython.int[::1],
+    edges: cython.int[::1], root: cython.const[cython.int][::1], keys: cython.longlong[::1], slots: cython.int[::1],
+    land: cython.int[::1], by_length: cython.int[::1],
 ) -> cython.longlong:
     """Walk a candidate: where each of its prefixes lands, grouped by matched length; return the longest.
 
@@ -390,13 +350,8 @@ def _land(
 @cython.nogil
 @cython.exceptval(check=False)
 def _extend_dense(
-    codes: cython.const[cython.int][::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    width: cython.longlong,
-    ids: cython.const[cython.int][::1],
-    nodes: cython.int[::1],
-    moves: cython.int[::1],
+    codes: cython.const[cython.int][::1], start: cython.longlong, stop: cython.longlong, width: cython.longlong,
+    ids: cython.const[cython.int][::1], nodes: cython.int[::1], moves: cython.int[::1],
 ) -> cython.longlong:
     """Build the automaton of one short text, the edges of state u in `moves[width u:]`; return its states.
 
@@ -453,15 +408,9 @@ def _extend_dense(
 @cython.nogil
 @cython.exceptval(check=False)
 def _land_dense(
-    codes: cython.const[cython.int][::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    width: cython.longlong,
-    ids: cython.const[cython.int][::1],
-    nodes: cython.const[cython.int][::1],
-    moves: cython.const[cython.int][::1],
-    land: cython.int[::1],
-    by_length: cython.int[::1],
+    codes: cython.const[cython.int][::1], start: cython.longlong, stop: cython.longlong, width: cython.longlong,
+    ids: cython.const[cython.int][::1], nodes: cython.const[cython.int][::1], moves: cython.const[cython.int][::1],
+    land: cython.int[::1], by_length: cython.int[::1],
 ) -> cython.longlong:
     """Do what `_land` does, on an automaton of `_extend_dense`."""
     state: cython.longlong = 0
@@ -502,14 +451,8 @@ def _land_dense(
 @cython.nogil
 @cython.exceptval(check=False)
 def _overlap_one(
-    nodes: cython.int[::1],
-    count: cython.longlong,
-    land: cython.int[::1],
-    by_length: cython.int[::1],
-    longest: cython.longlong,
-    reference_length: cython.longlong,
-    order: cython.int[::1],
-    buckets: cython.int[::1],
+    nodes: cython.int[::1], count: cython.longlong, land: cython.int[::1], by_length: cython.int[::1],
+    longest: cython.longlong, reference_length: cython.longlong, order: cython.int[::1], buckets: cython.int[::1],
     steps: cython.longlong[::1],
 ) -> cython.void:
     """Add the interior overlaps to `steps`, as differences over orders.
@@ -578,13 +521,8 @@ def _overlap_one(
 @cython.nogil
 @cython.exceptval(check=False)
 def _common(
-    a: cython.const[cython.int][::1],
-    a_start: cython.longlong,
-    a_stop: cython.longlong,
-    b: cython.const[cython.int][::1],
-    b_start: cython.longlong,
-    b_stop: cython.longlong,
-    suffix: cython.bint,
+    a: cython.const[cython.int][::1], a_start: cython.longlong, a_stop: cython.longlong,
+    b: cython.const[cython.int][::1], b_start: cython.longlong, b_stop: cython.longlong, suffix: cython.bint,
 ) -> cython.longlong:
     """Return the length of the longest common prefix, or suffix, of two texts."""
     most: cython.longlong = a_stop - a_start
@@ -604,13 +542,8 @@ def _common(
 @cython.nogil
 @cython.exceptval(check=False)
 def _combine_one(
-    steps: cython.longlong[::1],
-    longest: cython.longlong,
-    prefix: cython.longlong,
-    suffix: cython.longlong,
-    length: cython.longlong,
-    orders: cython.longlong,
-    inverse: cython.const[cython.double][::1],
+    steps: cython.longlong[::1], longest: cython.longlong, prefix: cython.longlong, suffix: cython.longlong,
+    length: cython.longlong, orders: cython.longlong, inverse: cython.const[cython.double][::1],
 ) -> cython.double:
     """Return sum_n o(n) / (length + n - 1) / n for n = 1 .. orders, and leave `steps` zero.
 
@@ -644,24 +577,11 @@ def _combine_one(
 @cython.nogil
 @cython.exceptval(check=False)
 def _overlap_pair(
-    candidates: cython.const[cython.int][::1],
-    a: cython.longlong,
-    t: cython.longlong,
-    references: cython.const[cython.int][::1],
-    b: cython.longlong,
-    r: cython.longlong,
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    root: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    tally: cython.longlong[::1],
-    moves: cython.int[::1],
-    land: cython.int[::1],
-    by_length: cython.int[::1],
-    order: cython.int[::1],
-    buckets: cython.int[::1],
-    steps: cython.longlong[::1],
+    candidates: cython.const[cython.int][::1], a: cython.longlong, t: cython.longlong,
+    references: cython.const[cython.int][::1], b: cython.longlong, r: cython.longlong, nodes: cython.int[::1],
+    edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
+    tally: cython.longlong[::1], moves: cython.int[::1], land: cython.int[::1], by_length: cython.int[::1],
+    order: cython.int[::1], buckets: cython.int[::1], steps: cython.longlong[::1],
 ) -> cython.longlong:
     """Add one pair's interior overlaps to `steps`; return the longest match, -1 where the hash table was too small."""
     j: cython.longlong
@@ -734,15 +654,8 @@ def _rank(
 @cython.nogil
 @cython.exceptval(check=False)
 def _flush(
-    steps: cython.longlong[::1],
-    slopes: cython.longlong[::1],
-    rhos: cython.double[::1],
-    reach: cython.longlong,
-    orders: cython.longlong,
-    scale: cython.longlong,
-    x0: cython.longlong,
-    x1: cython.longlong,
-    y0: cython.longlong,
+    steps: cython.longlong[::1], slopes: cython.longlong[::1], rhos: cython.double[::1], reach: cython.longlong,
+    orders: cython.longlong, scale: cython.longlong, x0: cython.longlong, x1: cython.longlong, y0: cython.longlong,
     y1: cython.longlong,
 ) -> cython.void:
     """Add scale o(n) / max(x0 + x1 (n - 1), y0 + y1 (n - 1)) to `rhos`, and leave `steps` and `slopes` zero."""
@@ -766,30 +679,14 @@ def _flush(
 
 
 def score_rows(
-    candidates: cython.const[cython.int][::1],
-    candidate_offsets: cython.const[cython.longlong][::1],
-    references: cython.const[cython.int][::1],
-    reference_offsets: cython.const[cython.longlong][::1],
-    row_offsets: cython.const[cython.longlong][::1],
-    start: cython.longlong,
-    form: cython.int,
-    max_order: cython.longlong,
-    inverse: cython.const[cython.double][::1],
-    harmonic: cython.const[cython.double][::1],
-    nodes: cython.int[::1],
-    edges: cython.int[::1],
-    root: cython.int[::1],
-    keys: cython.longlong[::1],
-    slots: cython.int[::1],
-    tally: cython.longlong[::1],
-    moves: cython.int[::1],
-    land: cython.int[::1],
-    work: cython.int[::1],
-    ranks: cython.int[::1],
-    steps: cython.longlong[::1],
-    slopes: cython.longlong[::1],
-    rhos: cython.double[::1],
-    out: cython.double[::1],
+    candidates: cython.const[cython.int][::1], candidate_offsets: cython.const[cython.longlong][::1],
+    references: cython.const[cython.int][::1], reference_offsets: cython.const[cython.longlong][::1],
+    row_offsets: cython.const[cython.longlong][::1], start: cython.longlong, form: cython.int,
+    max_order: cython.longlong, inverse: cython.const[cython.double][::1],
+    harmonic: cython.const[cython.double][::1], nodes: cython.int[::1], edges: cython.int[::1],
+    root: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1], tally: cython.longlong[::1],
+    moves: cython.int[::1], land: cython.int[::1], work: cython.int[::1], ranks: cython.int[::1],
+    steps: cython.longlong[::1], slopes: cython.longlong[::1], rhos: cython.double[::1], out: cython.double[::1],
 ) -> int:
     """Score candidate i against its own few references, from row `start` on; return the first row not scored.
 
@@ -845,24 +742,8 @@ def score_rows(
                     continue
                 suffix = _common(candidates, a, a + t, references, b, b + r, True)
                 longest = _overlap_pair(
-                    candidates,
-                    a,
-                    t,
-                    references,
-                    b,
-                    r,
-                    nodes,
-                    edges,
-                    root,
-                    keys,
-                    slots,
-                    tally,
-                    moves,
-                    land,
-                    by_length,
-                    order,
-                    buckets,
-                    steps,
+                    candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land,
+                    by_length, order, buckets, steps,
                 )
                 if longest < 0:
                     done = i
@@ -909,24 +790,8 @@ def score_rows(
                         if prefix == t and t == r:
                             slopes[t + 2] += 1
                         longest = _overlap_pair(
-                            candidates,
-                            a,
-                            t,
-                            references,
-                            b,
-                            r,
-                            nodes,
-                            edges,
-                            root,
-                            keys,
-                            slots,
-                            tally,
-                            moves,
-                            land,
-                            by_length,
-                            order,
-                            buckets,
-                            steps,
+                            candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land,
+                            by_length, order, buckets, steps,
                         )
                         if longest < 0:
                             done = i
@@ -966,15 +831,7 @@ def score_rows(
                     _flush(steps, slopes, rhos, reach, orders, 1, heads * t, heads, characters, filled)
                 elif form == 2:
                     _flush(
-                        steps,
-                        slopes,
-                        rhos,
-                        reach,
-                        orders,
-                        2,
-                        2 * heads * t,
-                        2 * heads,
-                        heads * (middle + upper),
+                        steps, slopes, rhos, reach, orders, 2, 2 * heads * t, 2 * heads, heads * (middle + upper),
                         heads * ((1 if middle > 0 else 0) + (1 if upper > 0 else 0)),
                     )
             total = 0.0
@@ -1017,13 +874,8 @@ def _sort_edges(more: cython.int[::1], first: cython.longlong, count: cython.lon
 @cython.nogil
 @cython.exceptval(check=False)
 def _number(
-    nodes: cython.const[cython.int][::1],
-    count: cython.longlong,
-    order: cython.int[::1],
-    size: cython.int[::1],
-    heavy: cython.int[::1],
-    cursor: cython.int[::1],
-    place: cython.int[::1],
+    nodes: cython.const[cython.int][::1], count: cython.longlong, order: cython.int[::1], size: cython.int[::1],
+    heavy: cython.int[::1], cursor: cython.int[::1], place: cython.int[::1],
 ) -> cython.void:
     """Give every state its place in preorder of the link tree, the child with most states below first.
 
@@ -1069,12 +921,8 @@ def _number(
 
 
 def freeze(
-    nodes: cython.const[cython.int][::1],
-    edges: cython.const[cython.int][::1],
-    root: cython.int[::1],
-    tally: cython.const[cython.longlong][::1],
-    scratch: cython.int[::1],
-    states: cython.int[::1],
+    nodes: cython.const[cython.int][::1], edges: cython.const[cython.int][::1], root: cython.int[::1],
+    tally: cython.const[cython.longlong][::1], scratch: cython.int[::1], states: cython.int[::1],
     more: cython.int[::1],
 ) -> None:
     """Renumber a grown automaton of V states and lay out its edges side by side.
@@ -1132,9 +980,7 @@ def freeze(
 @cython.nogil
 @cython.exceptval(check=False)
 def _step(
-    states: cython.const[cython.int][::1],
-    more: cython.const[cython.int][::1],
-    state: cython.longlong,
+    states: cython.const[cython.int][::1], more: cython.const[cython.int][::1], state: cython.longlong,
     char: cython.int,
 ) -> cython.longlong:
     """Return where a state other than the root goes by a character, 0 if nowhere."""
@@ -1160,10 +1006,7 @@ def _step(
 @cython.nogil
 @cython.exceptval(check=False)
 def _arrange(
-    keys: cython.longlong[::1],
-    other: cython.longlong[::1],
-    count: cython.longlong,
-    bound: cython.longlong,
+    keys: cython.longlong[::1], other: cython.longlong[::1], count: cython.longlong, bound: cython.longlong,
     buckets: cython.longlong[::1],
 ) -> cython.void:
     """Sort landings (state << 32 | length) by state and then length; states are below `bound`."""
@@ -1246,12 +1089,8 @@ def _arrange(
 @cython.nogil
 @cython.exceptval(check=False)
 def _arrange_lengths(
-    keys: cython.longlong[::1],
-    other: cython.longlong[::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    most: cython.longlong,
-    buckets: cython.longlong[::1],
+    keys: cython.longlong[::1], other: cython.longlong[::1], start: cython.longlong, stop: cython.longlong,
+    most: cython.longlong, buckets: cython.longlong[::1],
 ) -> cython.void:
     """Sort the landings of one state by length, of which the largest is `most`."""
     i: cython.longlong
@@ -1287,12 +1126,8 @@ def _arrange_lengths(
 @cython.nogil
 @cython.exceptval(check=False)
 def _enter(
-    seen: cython.longlong[::1],
-    sums: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    state: cython.longlong,
-    times: cython.longlong,
-    weight: cython.longlong,
+    seen: cython.longlong[::1], sums: cython.longlong[::1], tally: cython.longlong[::1], state: cython.longlong,
+    times: cython.longlong, weight: cython.longlong,
 ) -> cython.void:
     """Note that references of this weight hold the state's strings `times` times; half full sets the flag."""
     at: cython.longlong = _slot(seen, state, times)
@@ -1311,17 +1146,9 @@ def _enter(
 @cython.nogil
 @cython.exceptval(check=False)
 def _note(
-    kind: cython.int,
-    totals: cython.longlong[::1],
-    seen: cython.longlong[::1],
-    sums: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    cell_start: cython.longlong[::1],
-    cells: cython.int[::1],
-    masses: cython.double[::1],
-    state: cython.longlong,
-    times: cython.longlong,
-    weight: cython.longlong,
+    kind: cython.int, totals: cython.longlong[::1], seen: cython.longlong[::1], sums: cython.longlong[::1],
+    tally: cython.longlong[::1], cell_start: cython.longlong[::1], cells: cython.int[::1],
+    masses: cython.double[::1], state: cython.longlong, times: cython.longlong, weight: cython.longlong,
     column: cython.longlong,
 ) -> cython.void:
     """Take in that one reference holds a state's strings `times` times.
@@ -1352,27 +1179,13 @@ def _note(
 
 
 def count(
-    kind: cython.int,
-    codes: cython.const[cython.int][::1],
-    offsets: cython.const[cython.longlong][::1],
-    weights: cython.const[cython.longlong][::1],
-    columns: cython.const[cython.longlong][::1],
-    states: cython.const[cython.int][::1],
-    more: cython.const[cython.int][::1],
-    root: cython.const[cython.int][::1],
-    totals: cython.longlong[::1],
-    begins: cython.longlong[::1],
-    finishes: cython.longlong[::1],
-    ends: cython.int[::1],
-    seen: cython.longlong[::1],
-    sums: cython.longlong[::1],
-    tally: cython.longlong[::1],
-    cell_start: cython.longlong[::1],
-    cells: cython.int[::1],
-    masses: cython.double[::1],
-    landings: cython.longlong[::1],
-    other: cython.longlong[::1],
-    pending: cython.longlong[::1],
+    kind: cython.int, codes: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.longlong][::1], columns: cython.const[cython.longlong][::1],
+    states: cython.const[cython.int][::1], more: cython.const[cython.int][::1], root: cython.const[cython.int][::1],
+    totals: cython.longlong[::1], begins: cython.longlong[::1], finishes: cython.longlong[::1],
+    ends: cython.int[::1], seen: cython.longlong[::1], sums: cython.longlong[::1], tally: cython.longlong[::1],
+    cell_start: cython.longlong[::1], cells: cython.int[::1], masses: cython.double[::1],
+    landings: cython.longlong[::1], other: cython.longlong[::1], pending: cython.longlong[::1],
     buckets: cython.longlong[::1],
 ) -> bool:
     """Run every reference through its own automaton and count it in; False if the hash table was too small.
@@ -1448,14 +1261,9 @@ def count(
 @cython.nogil
 @cython.exceptval(check=False)
 def _walk(
-    codes: cython.const[cython.int][::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    states: cython.const[cython.int][::1],
-    more: cython.const[cython.int][::1],
-    root: cython.const[cython.int][::1],
-    landings: cython.longlong[::1],
-    last: cython.longlong[::1],
+    codes: cython.const[cython.int][::1], start: cython.longlong, stop: cython.longlong,
+    states: cython.const[cython.int][::1], more: cython.const[cython.int][::1], root: cython.const[cython.int][::1],
+    landings: cython.longlong[::1], last: cython.longlong[::1],
 ) -> cython.longlong:
     """Record where each prefix of a candidate lands; return how many do.
 
@@ -1503,11 +1311,8 @@ def _walk(
 @cython.nogil
 @cython.exceptval(check=False)
 def _shared(
-    states: cython.const[cython.int][::1],
-    table_start: cython.const[cython.longlong][::1],
-    table: cython.const[cython.longlong][::1],
-    state: cython.longlong,
-    hits: cython.longlong,
+    states: cython.const[cython.int][::1], table_start: cython.const[cython.longlong][::1],
+    table: cython.const[cython.longlong][::1], state: cython.longlong, hits: cython.longlong,
 ) -> cython.longlong:
     """Return sum_i weight_i min(count_i, hits) over the references, for the strings of one state."""
     value: cython.longlong = states[8 * state + 2]
@@ -1530,13 +1335,9 @@ def _shared(
 @cython.nogil
 @cython.exceptval(check=False)
 def _overlap_set(
-    states: cython.const[cython.int][::1],
-    table_start: cython.const[cython.longlong][::1],
-    table: cython.const[cython.longlong][::1],
-    landings: cython.const[cython.longlong][::1],
-    landed: cython.longlong,
-    pending: cython.longlong[::1],
-    steps: cython.longlong[::1],
+    states: cython.const[cython.int][::1], table_start: cython.const[cython.longlong][::1],
+    table: cython.const[cython.longlong][::1], landings: cython.const[cython.longlong][::1],
+    landed: cython.longlong, pending: cython.longlong[::1], steps: cython.longlong[::1],
 ) -> cython.void:
     """Add the interior overlaps of sorted landings to `steps`, as differences over orders.
 
@@ -1592,13 +1393,9 @@ def _overlap_set(
 @cython.nogil
 @cython.exceptval(check=False)
 def _edges_of_text(
-    length: cython.longlong,
-    states: cython.const[cython.int][::1],
-    begins: cython.const[cython.longlong][::1],
-    finishes: cython.const[cython.longlong][::1],
-    whole: cython.const[cython.longlong][::1],
-    landings: cython.const[cython.longlong][::1],
-    last: cython.const[cython.longlong][::1],
+    length: cython.longlong, states: cython.const[cython.int][::1], begins: cython.const[cython.longlong][::1],
+    finishes: cython.const[cython.longlong][::1], whole: cython.const[cython.longlong][::1],
+    landings: cython.const[cython.longlong][::1], last: cython.const[cython.longlong][::1],
     slopes: cython.longlong[::1],
 ) -> cython.longlong:
     """Add to `slopes[k + 1]` the references that begin, and those that end, with k characters of the candidate.
@@ -1641,30 +1438,15 @@ def _edges_of_text(
 
 
 def score_set(
-    codes: cython.const[cython.int][::1],
-    offsets: cython.const[cython.longlong][::1],
-    states: cython.const[cython.int][::1],
-    more: cython.const[cython.int][::1],
-    root: cython.const[cython.int][::1],
-    table_start: cython.const[cython.longlong][::1],
-    table: cython.const[cython.longlong][::1],
-    begins: cython.const[cython.longlong][::1],
-    finishes: cython.const[cython.longlong][::1],
-    whole: cython.const[cython.longlong][::1],
-    longest: cython.longlong,
-    max_order: cython.longlong,
-    scale: cython.longlong,
-    bounds: cython.const[cython.longlong][::1],
-    inverse: cython.const[cython.double][::1],
-    harmonic: cython.const[cython.double][::1],
-    landings: cython.longlong[::1],
-    other: cython.longlong[::1],
-    pending: cython.longlong[::1],
-    buckets: cython.longlong[::1],
-    steps: cython.longlong[::1],
-    slopes: cython.longlong[::1],
-    overlaps: cython.longlong[::1],
-    out: cython.double[::1],
+    codes: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1],
+    states: cython.const[cython.int][::1], more: cython.const[cython.int][::1], root: cython.const[cython.int][::1],
+    table_start: cython.const[cython.longlong][::1], table: cython.const[cython.longlong][::1],
+    begins: cython.const[cython.longlong][::1], finishes: cython.const[cython.longlong][::1],
+    whole: cython.const[cython.longlong][::1], longest: cython.longlong, max_order: cython.longlong,
+    scale: cython.longlong, bounds: cython.const[cython.longlong][::1], inverse: cython.const[cython.double][::1],
+    harmonic: cython.const[cython.double][::1], landings: cython.longlong[::1], other: cython.longlong[::1],
+    pending: cython.longlong[::1], buckets: cython.longlong[::1], steps: cython.longlong[::1],
+    slopes: cython.longlong[::1], overlaps: cython.longlong[::1], out: cython.double[::1],
 ) -> None:
     """Score candidates against a frozen set: sum_n scale o(n) / max(scale K L(n), y0 + y1 (n - 1)) / n / H_N.
 
@@ -1759,16 +1541,9 @@ def score_set(
 @cython.nogil
 @cython.exceptval(check=False)
 def _add_cells(
-    cell_start: cython.const[cython.longlong][::1],
-    cells: cython.const[cython.int][::1],
-    masses: cython.const[cython.double][::1],
-    width: cython.longlong,
-    state: cython.longlong,
-    hits: cython.longlong,
-    low: cython.longlong,
-    high: cython.longlong,
-    steps: cython.double[::1],
-    direct: cython.double[::1],
+    cell_start: cython.const[cython.longlong][::1], cells: cython.const[cython.int][::1],
+    masses: cython.const[cython.double][::1], width: cython.longlong, state: cython.longlong, hits: cython.longlong,
+    low: cython.longlong, high: cython.longlong, steps: cython.double[::1], direct: cython.double[::1],
 ) -> cython.void:
     """Add a state's overlaps, column by column, to the orders low + 1 .. high.
 
@@ -1804,16 +1579,10 @@ def _add_cells(
 @cython.nogil
 @cython.exceptval(check=False)
 def _overlap_cells(
-    states: cython.const[cython.int][::1],
-    cell_start: cython.const[cython.longlong][::1],
-    cells: cython.const[cython.int][::1],
-    masses: cython.const[cython.double][::1],
-    width: cython.longlong,
-    landings: cython.const[cython.longlong][::1],
-    landed: cython.longlong,
-    pending: cython.longlong[::1],
-    steps: cython.double[::1],
-    direct: cython.double[::1],
+    states: cython.const[cython.int][::1], cell_start: cython.const[cython.longlong][::1],
+    cells: cython.const[cython.int][::1], masses: cython.const[cython.double][::1], width: cython.longlong,
+    landings: cython.const[cython.longlong][::1], landed: cython.longlong, pending: cython.longlong[::1],
+    steps: cython.double[::1], direct: cython.double[::1],
 ) -> cython.longlong:
     """Do what `_overlap_set` does for every column; return the last row of `steps` that was written."""
     i: cython.longlong = landed - 1
@@ -1868,17 +1637,10 @@ def _overlap_cells(
 @cython.nogil
 @cython.exceptval(check=False)
 def _ends_alike(
-    codes: cython.const[cython.int][::1],
-    start: cython.longlong,
-    stop: cython.longlong,
-    references: cython.const[cython.int][::1],
-    reference_offsets: cython.const[cython.longlong][::1],
-    weights: cython.const[cython.longlong][::1],
-    columns: cython.const[cython.longlong][::1],
-    width: cython.longlong,
-    rows: cython.longlong,
-    steps: cython.double[::1],
-    same: cython.double[::1],
+    codes: cython.const[cython.int][::1], start: cython.longlong, stop: cython.longlong,
+    references: cython.const[cython.int][::1], reference_offsets: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.longlong][::1], columns: cython.const[cython.longlong][::1],
+    width: cython.longlong, rows: cython.longlong, steps: cython.double[::1], same: cython.double[::1],
 ) -> cython.longlong:
     """Add what each reference shares with the candidate at its two ends; return the last row written.
 
@@ -1905,29 +1667,15 @@ def _ends_alike(
 
 
 def score_cells(
-    codes: cython.const[cython.int][::1],
-    offsets: cython.const[cython.longlong][::1],
-    references: cython.const[cython.int][::1],
-    reference_offsets: cython.const[cython.longlong][::1],
-    weights: cython.const[cython.longlong][::1],
-    columns: cython.const[cython.longlong][::1],
-    states: cython.const[cython.int][::1],
-    more: cython.const[cython.int][::1],
-    root: cython.const[cython.int][::1],
-    cell_start: cython.const[cython.longlong][::1],
-    cells: cython.const[cython.int][::1],
-    masses: cython.const[cython.double][::1],
-    max_order: cython.longlong,
-    inverse: cython.const[cython.double][::1],
-    harmonic: cython.const[cython.double][::1],
-    landings: cython.longlong[::1],
-    other: cython.longlong[::1],
-    pending: cython.longlong[::1],
-    buckets: cython.longlong[::1],
-    steps: cython.double[::1],
-    direct: cython.double[::1],
-    rows: cython.double[::1],
-    out: cython.double[::1],
+    codes: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1],
+    references: cython.const[cython.int][::1], reference_offsets: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.longlong][::1], columns: cython.const[cython.longlong][::1],
+    states: cython.const[cython.int][::1], more: cython.const[cython.int][::1], root: cython.const[cython.int][::1],
+    cell_start: cython.const[cython.longlong][::1], cells: cython.const[cython.int][::1],
+    masses: cython.const[cython.double][::1], max_order: cython.longlong, inverse: cython.const[cython.double][::1],
+    harmonic: cython.const[cython.double][::1], landings: cython.longlong[::1], other: cython.longlong[::1],
+    pending: cython.longlong[::1], buckets: cython.longlong[::1], steps: cython.double[::1],
+    direct: cython.double[::1], rows: cython.double[::1], out: cython.double[::1],
 ) -> None:
     """Score every candidate against each of R references alone, these longest first: `out` (C, R), flat.
 
@@ -1966,17 +1714,8 @@ def score_cells(
             _arrange(landings, other, landed, states.shape[0] // 8, buckets)
             bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps, direct)
             bend = _ends_alike(
-                codes,
-                offsets[c],
-                offsets[c + 1],
-                references,
-                reference_offsets,
-                weights,
-                columns,
-                width,
-                bend,
-                steps,
-                same,
+                codes, offsets[c], offsets[c + 1], references, reference_offsets, weights, columns, width, bend,
+                steps, same,
             )
             for r in range(width):
                 length = reference_offsets[r + 1] - reference_offsets[r]
@@ -2027,32 +1766,17 @@ def score_cells(
 
 
 def score_base(
-    codes: cython.const[cython.int][::1],
-    offsets: cython.const[cython.longlong][::1],
-    references: cython.const[cython.int][::1],
-    reference_offsets: cython.const[cython.longlong][::1],
-    weights: cython.const[cython.longlong][::1],
-    columns: cython.const[cython.longlong][::1],
-    lengths: cython.const[cython.longlong][::1],
-    states: cython.const[cython.int][::1],
-    more: cython.const[cython.int][::1],
-    root: cython.const[cython.int][::1],
-    cell_start: cython.const[cython.longlong][::1],
-    cells: cython.const[cython.int][::1],
-    masses: cython.const[cython.double][::1],
-    max_order: cython.longlong,
-    bounds: cython.const[cython.longlong][::1],
-    inverse: cython.const[cython.double][::1],
-    harmonic: cython.const[cython.double][::1],
-    landings: cython.longlong[::1],
-    other: cython.longlong[::1],
-    pending: cython.longlong[::1],
-    buckets: cython.longlong[::1],
-    steps: cython.double[::1],
-    direct: cython.double[::1],
-    run: cython.double[::1],
-    per_order: cython.double[::1],
-    out: cython.double[::1],
+    codes: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1],
+    references: cython.const[cython.int][::1], reference_offsets: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.longlong][::1], columns: cython.const[cython.longlong][::1],
+    lengths: cython.const[cython.longlong][::1], states: cython.const[cython.int][::1],
+    more: cython.const[cython.int][::1], root: cython.const[cython.int][::1],
+    cell_start: cython.const[cython.longlong][::1], cells: cython.const[cython.int][::1],
+    masses: cython.const[cython.double][::1], max_order: cython.longlong,
+    bounds: cython.const[cython.longlong][::1], inverse: cython.const[cython.double][::1],
+    harmonic: cython.const[cython.double][::1], landings: cython.longlong[::1], other: cython.longlong[::1],
+    pending: cython.longlong[::1], buckets: cython.longlong[::1], steps: cython.double[::1],
+    direct: cython.double[::1], run: cython.double[::1], per_order: cython.double[::1], out: cython.double[::1],
 ) -> None:
     """Score candidates by the base form: rho(n) = sum over denominators d of (sum of o_i(n) over those) / (K d).
 
@@ -2098,17 +1822,8 @@ def score_base(
             _arrange(landings, other, landed, states.shape[0] // 8, buckets)
             bend = _overlap_cells(states, cell_start, cells, masses, width, landings, landed, pending, steps, direct)
             bend = _ends_alike(
-                codes,
-                offsets[c],
-                offsets[c + 1],
-                references,
-                reference_offsets,
-                weights,
-                columns,
-                width,
-                bend,
-                steps,
-                same,
+                codes, offsets[c], offsets[c + 1], references, reference_offsets, weights, columns, width, bend,
+                steps, same,
             )
             # The candidate's own text shares all its L(n) = t + n - 1 windows with itself.
             if bounds[4 * c] != 0:
