@@ -51,6 +51,17 @@ class CharsimScorer:
         """The metric that the references were compiled for."""
         return self._metric
 
+    @property
+    def references(self) -> list[str]:
+        """The different references, as prepared."""
+        return list(self._texts)
+
+    @property
+    def weights(self) -> list[int]:
+        """How often each of the different references counts."""
+        counts: list[int] = self._weights.tolist()
+        return counts
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hexadecimal) of the prepared references and their repeats, whatever their order."""
