@@ -678,6 +678,170 @@ def _flush(
         slopes[n] = 0
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _score_alone(
+    candidates: cython.const[cython.int][::1], a: cython.longlong, t: cython.longlong,
+    references: cython.const[cython.int][::1], b: cython.longlong, r: cython.longlong, max_order: cython.longlong,
+    inverse: cython.const[cython.double][::1], harmonic: cython.const[cython.double][::1],
+    nodes: cython.int[::1], edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1],
+    slots: cython.int[::1], tally: cython.longlong[::1], moves: cython.int[::1], land: cython.int[::1],
+    by_length: cython.int[::1], order: cython.int[::1], buckets: cython.int[::1],
+    steps: cython.longlong[::1],
+) -> cython.double:
+    """Return one candidate's score against one reference, in any form; -1 where the hash table was too small."""
+    longest: cython.longlong
+    prefix: cython.longlong
+    suffix: cython.longlong
+    longer: cython.longlong = t if t > r else r
+    orders: cython.longlong = longer if max_order <= 0 or longer < max_order else max_order
+    if t == 0 or r == 0:
+        return 1.0 if t == r else 0.0
+    prefix = _common(candidates, a, a + t, references, b, b + r, False)
+    if prefix == t and t == r:
+        return 1.0
+    suffix = _common(candidates, a, a + t, references, b, b + r, True)
+    longest = _overlap_pair(
+        candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land, by_length, order,
+        buckets, steps,
+    )
+    if longest < 0:
+        return -1.0
+    return _combine_one(steps, longest, prefix, suffix, longer, orders, inverse) / harmonic[orders]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _length(offsets: cython.const[cython.longlong][::1], text: cython.longlong) -> cython.longlong:
+    """Return the length of one text."""
+    return offsets[text + 1] - offsets[text]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_references(
+    candidates: cython.const[cython.int][::1], a: cython.longlong, t: cython.longlong,
+    references: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1], heads: cython.longlong,
+    ranks: cython.const[cython.int][::1], base: cython.bint, orders: cython.longlong,
+    nodes: cython.int[::1], edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1],
+    slots: cython.int[::1], tally: cython.longlong[::1], moves: cython.int[::1], land: cython.int[::1],
+    by_length: cython.int[::1], order: cython.int[::1], buckets: cython.int[::1],
+    steps: cython.longlong[::1], slopes: cython.longlong[::1], rhos: cython.double[::1],
+) -> cython.longlong:
+    """Add each reference's overlaps, shortest first; return the last order at which `steps` or `slopes` change.
+
+    For the base form those with one denominator are divided by it, and `rhos` takes their sum. -1 where
+    the hash table was too small.
+    """
+    k: cython.longlong
+    b: cython.longlong
+    r: cython.longlong
+    longest: cython.longlong
+    prefix: cython.longlong
+    suffix: cython.longlong
+    below: cython.longlong
+    after: cython.longlong
+    reach: cython.longlong = 2
+    for k in range(heads):
+        b = offsets[ranks[k]]
+        r = _length(offsets, ranks[k])
+        if r > 0:
+            prefix = _common(candidates, a, a + t, references, b, b + r, False)
+            suffix = _common(candidates, a, a + t, references, b, b + r, True)
+            slopes[2] += 2
+            slopes[prefix + 2] -= 1
+            slopes[suffix + 2] -= 1
+            if prefix == t and t == r:
+                slopes[t + 2] += 1
+            longest = _overlap_pair(
+                candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land, by_length,
+                order, buckets, steps,
+            )
+            if longest < 0:
+                return -1
+            if longest + 1 > reach:
+                reach = longest + 1
+            if prefix + 2 > reach:
+                reach = prefix + 2
+            if suffix + 2 > reach:
+                reach = suffix + 2
+        if base:
+            below = r if r > t else t
+            after = -1
+            if k + 1 < heads:
+                after = _length(offsets, ranks[k + 1])
+                after = after if after > t else t
+            if after != below:
+                _flush(steps, slopes, rhos, reach, orders, 1, heads * below, heads, 0, 0)
+                reach = 2
+    return reach
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _score_together(
+    candidates: cython.const[cython.int][::1], a: cython.longlong, t: cython.longlong,
+    references: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1], first: cython.longlong,
+    heads: cython.longlong, form: cython.int, max_order: cython.longlong,
+    inverse: cython.const[cython.double][::1], harmonic: cython.const[cython.double][::1],
+    nodes: cython.int[::1], edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1],
+    slots: cython.int[::1], tally: cython.longlong[::1], moves: cython.int[::1], land: cython.int[::1],
+    by_length: cython.int[::1], order: cython.int[::1], buckets: cython.int[::1],
+    ranks: cython.int[::1], steps: cython.longlong[::1], slopes: cython.longlong[::1], rhos: cython.double[::1],
+) -> cython.double:
+    """Return one candidate's score against several references; -1 where the hash table was too small."""
+    k: cython.longlong
+    n: cython.longlong
+    filled: cython.longlong = 0
+    characters: cython.longlong = 0
+    reach: cython.longlong
+    total: cython.double = 0.0
+    _rank(offsets, first, first + heads, ranks)
+    for k in range(heads):
+        characters += _length(offsets, ranks[k])
+        filled += 1 if _length(offsets, ranks[k]) > 0 else 0
+    low: cython.longlong = _length(offsets, ranks[(heads - 1) // 2])
+    high: cython.longlong = _length(offsets, ranks[heads // 2])
+    orders: cython.longlong = _length(offsets, ranks[heads - 1])
+    if t > orders:
+        orders = t
+    if max_order > 0 and max_order < orders:
+        orders = max_order
+    if t == 0 and (form != 1 or filled == 0):
+        return 1.0 if filled == 0 or (form == 2 and high == 0) else 0.0
+    if t == 0:
+        for n in range(1, orders + 1):
+            rhos[n] = cython.cast(cython.double, heads - filled) / cython.cast(cython.double, heads)
+    else:
+        reach = _add_references(
+            candidates, a, t, references, offsets, heads, ranks, form == 1, orders, nodes, edges, root, keys, slots,
+            tally, moves, land, by_length, order, buckets, steps, slopes, rhos,
+        )
+        if reach < 0:
+            for n in range(steps.shape[0]):
+                steps[n] = 0
+                slopes[n] = 0
+            for n in range(rhos.shape[0]):
+                rhos[n] = 0.0
+            return -1.0
+        if form == 0:
+            _flush(steps, slopes, rhos, reach, orders, 1, heads * t, heads, characters, filled)
+        elif form == 2:
+            _flush(
+                steps, slopes, rhos, reach, orders, 2, 2 * heads * t, 2 * heads, heads * (low + high),
+                heads * ((1 if low > 0 else 0) + (1 if high > 0 else 0)),
+            )
+    for n in range(1, orders + 1):
+        total += rhos[n] * inverse[n]
+        rhos[n] = 0.0
+    return total / harmonic[orders]
+
+
 def score_rows(
     candidates: cython.const[cython.int][::1], candidate_offsets: cython.const[cython.longlong][::1],
     references: cython.const[cython.int][::1], reference_offsets: cython.const[cython.longlong][::1],
@@ -698,26 +862,12 @@ def score_rows(
     the rest as in `extend`; `inverse` and `harmonic` hold 1/n and its sums. All are left as found.
     """
     i: cython.longlong
-    k: cython.longlong
-    n: cython.longlong
     a: cython.longlong
-    b: cython.longlong
     t: cython.longlong
-    r: cython.longlong
     first: cython.longlong
     heads: cython.longlong
-    filled: cython.longlong
-    characters: cython.longlong
-    middle: cython.longlong
-    upper: cython.longlong
     done: cython.longlong = candidate_offsets.shape[0] - 1
-    longest: cython.longlong
-    prefix: cython.longlong
-    suffix: cython.longlong
-    orders: cython.longlong
-    longer: cython.longlong
-    reach: cython.longlong
-    total: cython.double
+    score: cython.double
     by_length: cython.int[::1] = work[: steps.shape[0] - 1]
     order: cython.int[::1] = work[steps.shape[0] - 1 :]
     room: cython.longlong = order.shape[0] // 3
@@ -725,120 +875,25 @@ def score_rows(
     with cython.nogil:
         for i in range(start, candidate_offsets.shape[0] - 1):
             a = candidate_offsets[i]
-            t = candidate_offsets[i + 1] - a
+            t = _length(candidate_offsets, i)
             first = row_offsets[i]
-            heads = row_offsets[i + 1] - first
+            heads = _length(row_offsets, i)
             if heads == 1:
-                b = reference_offsets[first]
-                r = reference_offsets[first + 1] - b
-                if t == 0 or r == 0:
-                    out[i] = 1.0 if t == r else 0.0
-                    continue
-                longer = t if t > r else r
-                orders = longer if max_order <= 0 or longer < max_order else max_order
-                prefix = _common(candidates, a, a + t, references, b, b + r, False)
-                if prefix == t and t == r:
-                    out[i] = 1.0
-                    continue
-                suffix = _common(candidates, a, a + t, references, b, b + r, True)
-                longest = _overlap_pair(
-                    candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land,
-                    by_length, order, buckets, steps,
+                score = _score_alone(
+                    candidates, a, t, references, reference_offsets[first], _length(reference_offsets, first),
+                    max_order, inverse, harmonic, nodes, edges, root, keys, slots, tally, moves, land, by_length,
+                    order, buckets, steps,
                 )
-                if longest < 0:
-                    done = i
-                    break
-                out[i] = _combine_one(steps, longest, prefix, suffix, longer, orders, inverse) / harmonic[orders]
-                continue
-            _rank(reference_offsets, first, first + heads, ranks)
-            longer = t
-            filled = 0
-            characters = 0
-            for k in range(first, first + heads):
-                r = reference_offsets[k + 1] - reference_offsets[k]
-                characters += r
-                filled += 1 if r > 0 else 0
-                if r > longer:
-                    longer = r
-            orders = longer if max_order <= 0 or longer < max_order else max_order
-            middle = ranks[(heads - 1) // 2]
-            middle = reference_offsets[middle + 1] - reference_offsets[middle]
-            upper = ranks[heads // 2]
-            upper = reference_offsets[upper + 1] - reference_offsets[upper]
-            if t == 0:
-                if form == 1 and filled > 0:
-                    for n in range(1, orders + 1):
-                        rhos[n] = cython.cast(cython.double, heads - filled) / cython.cast(cython.double, heads)
-                elif filled == 0 or (form == 2 and upper == 0):
-                    out[i] = 1.0
-                    continue
-                else:
-                    out[i] = 0.0
-                    continue
-            longest = 0
-            reach = 2
-            if t > 0:
-                for k in range(heads):
-                    b = reference_offsets[ranks[k]]
-                    r = reference_offsets[ranks[k] + 1] - b
-                    if r > 0:
-                        prefix = _common(candidates, a, a + t, references, b, b + r, False)
-                        suffix = _common(candidates, a, a + t, references, b, b + r, True)
-                        slopes[2] += 2
-                        slopes[prefix + 2] -= 1
-                        slopes[suffix + 2] -= 1
-                        if prefix == t and t == r:
-                            slopes[t + 2] += 1
-                        longest = _overlap_pair(
-                            candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land,
-                            by_length, order, buckets, steps,
-                        )
-                        if longest < 0:
-                            done = i
-                            break
-                        if longest + 1 > reach:
-                            reach = longest + 1
-                        if prefix + 2 > reach:
-                            reach = prefix + 2
-                        if suffix + 2 > reach:
-                            reach = suffix + 2
-                    if form == 1 and r >= t:
-                        n = (
-                            reference_offsets[ranks[k + 1] + 1] - reference_offsets[ranks[k + 1]]
-                            if k + 1 < heads
-                            else 0
-                        )
-                        if n > r or k + 1 == heads:
-                            _flush(steps, slopes, rhos, reach, orders, 1, heads * r, heads, 0, 0)
-                            reach = 2
-                    elif form == 1:
-                        n = (
-                            reference_offsets[ranks[k + 1] + 1] - reference_offsets[ranks[k + 1]]
-                            if k + 1 < heads
-                            else 0
-                        )
-                        if n > t or k + 1 == heads:
-                            _flush(steps, slopes, rhos, reach, orders, 1, heads * t, heads, 0, 0)
-                            reach = 2
-                if done == i:
-                    for n in range(steps.shape[0]):
-                        steps[n] = 0
-                        slopes[n] = 0
-                    for n in range(longer + 1):
-                        rhos[n] = 0.0
-                    break
-                if form == 0:
-                    _flush(steps, slopes, rhos, reach, orders, 1, heads * t, heads, characters, filled)
-                elif form == 2:
-                    _flush(
-                        steps, slopes, rhos, reach, orders, 2, 2 * heads * t, 2 * heads, heads * (middle + upper),
-                        heads * ((1 if middle > 0 else 0) + (1 if upper > 0 else 0)),
-                    )
-            total = 0.0
-            for n in range(1, orders + 1):
-                total += rhos[n] * inverse[n]
-                rhos[n] = 0.0
-            out[i] = total / harmonic[orders]
+            else:
+                score = _score_together(
+                    candidates, a, t, references, reference_offsets, first, heads, form, max_order, inverse, harmonic,
+                    nodes, edges, root, keys, slots, tally, moves, land, by_length, order, buckets, ranks, steps,
+                    slopes, rhos,
+                )
+            if score < 0.0:
+                done = i
+                break
+            out[i] = score
     return done
 
 
