@@ -6,7 +6,10 @@ it is skipped, with the reason, where it is absent.
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,3 +23,9 @@ def shared_data(name: str) -> Path:
         if (place / name).exists():
             return place / name
     return pytest.skip(f"shared data {name!r} is not on this machine")
+
+
+@cache
+def golden_rows() -> list[dict[str, Any]]:
+    """Return golden rows of charsim, computed elsewhere from the definition in exact fractions; skip if absent."""
+    return [json.loads(line) for line in shared_data("charsim.jsonl").read_text(encoding="utf-8").splitlines()]

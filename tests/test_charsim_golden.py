@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import refsim
+from shared import golden_rows
 
 if TYPE_CHECKING:
     from refsim.metrics.charsim import Form
 
 
-FILE = Path(__file__).parent / "golden/charsim.jsonl"
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 FORMS: tuple[Form, ...] = ("main", "base", "median")
 
 
@@ -29,8 +26,8 @@ def close(value: float | list[float]) -> object:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_score_of_every_row(form: Form) -> None:
     """One call a row gives the golden score."""
-    assert len(ROWS) == 311
-    for row in ROWS:
+    assert len(golden_rows()) == 311
+    for row in golden_rows():
         metric = refsim.Charsim(form=form, max_order=row["max_order"])
         assert metric.score(row["candidate"], row["references"]) == close(row[form]["score"]), row
 
@@ -38,7 +35,7 @@ def test_the_score_of_every_row(form: Form) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_every_order_of_every_row(form: Form) -> None:
     """rho(n) for n = 1..N, to the last bit but one."""
-    for row in ROWS:
+    for row in golden_rows():
         metric = refsim.Charsim(form=form, max_order=row["max_order"])
         orders = metric.per_order(row["candidate"], row["references"])
         assert orders.dtype == np.float64
@@ -50,7 +47,7 @@ def test_every_order_of_every_row(form: Form) -> None:
 def test_all_rows_in_one_batch(form: Form) -> None:
     """One batch for each top order gives the bits of one call each, which are golden."""
     by_order: dict[int | None, list[dict[str, Any]]] = defaultdict(list)
-    for row in ROWS:
+    for row in golden_rows():
         by_order[row["max_order"]].append(row)
     for max_order, rows in by_order.items():
         metric = refsim.Charsim(form=form, max_order=max_order)
@@ -61,7 +58,7 @@ def test_all_rows_in_one_batch(form: Form) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_every_row_compiled(form: Form) -> None:
     """A compiled set gives the golden score."""
-    for row in ROWS:
+    for row in golden_rows():
         scorer = refsim.Charsim(form=form, max_order=row["max_order"]).compile(row["references"])
         assert len(scorer) == len(row["references"])
         assert scorer.score_batch([row["candidate"]]).tolist() == close([row[form]["score"]]), row

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from oracles import charsim as oracle
+from shared import golden_rows
 
-ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "golden/charsim.jsonl").read_text(encoding="utf-8").splitlines()
-]
 FORMS = ("main", "base", "median")
 
 
 def test_all_golden_rows_are_there() -> None:
     """The file holds 311 rows, so that none is lost without notice."""
-    assert len(ROWS) == 311
+    assert len(golden_rows()) == 311
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_oracle_equals_the_golden_fraction_exactly(form: str) -> None:
     """Every row: the score as a fraction, the double nearest to it, and every order."""
-    for row in ROWS:
+    for row in golden_rows():
         arguments = row["candidate"], row["references"], form, row["max_order"]
         exact = oracle.score(*arguments)
         assert exact == Fraction(row[form]["exact"]), row
@@ -85,7 +80,7 @@ def test_the_ceiling_is_the_mean_of_each_against_the_others() -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_windows_as_slices_give_the_same_scores(form: str) -> None:
     """The quicker counting, for longer texts, agrees on the golden rows."""
-    for row in ROWS:
+    for row in golden_rows():
         arguments = row["candidate"], row["references"], form, row["max_order"]
         assert oracle.score_by_slices(*arguments) == pytest.approx(float(oracle.score(*arguments)), rel=0, abs=1e-14), (
             row

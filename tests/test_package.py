@@ -85,7 +85,7 @@ def test_the_sdist_holds_sources_tests_and_data_and_nothing_built(sdist: Path) -
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     wanted = {"setup.py", "LICENSE", "README.md", "src/refsim/py.typed", "src/refsim/metrics/_automaton.py"}
-    wanted |= {"tests/conftest.py", "tests/golden/charsim.jsonl", "examples/answers.tsv", "docs/messages.md"}
+    wanted |= {"tests/conftest.py", "examples/answers.tsv", "docs/messages.md"}
     assert wanted <= names
     assert not [name for name in names if name.endswith((".so", ".pyd", ".c", ".pyc"))]
 
