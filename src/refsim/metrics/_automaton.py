@@ -1247,8 +1247,9 @@ def count(
 
     Kind 0 fills, per state, `totals` (weight of the references that hold it), `begins` and `finishes`
     (weight of those that begin or end with its longest string), `ends` (the state of each whole text),
-    and the hash table `seen`, `sums` of counts above one. Kinds 1 and 2 count and fill `cells`.
-    `landings`, `other` and `pending` have room for the longest reference, `buckets` 260.
+    and the hash table `seen`, `sums` of counts above one. Kinds 1 and 2 count and fill `cells`; kind 2
+    wants `landings` as kind 1 left it, with room for all texts. Else `landings`, `other` and `pending`
+    have room for the longest reference, `buckets` 260.
     """
     r: cython.longlong
     i: cython.longlong
@@ -1258,38 +1259,41 @@ def count(
     times: cython.longlong
     depth: cython.longlong
     weight: cython.longlong
+    base: cython.longlong
     with cython.nogil:
         for r in range(offsets.shape[0] - 1):
             length = offsets[r + 1] - offsets[r]
             if length == 0:
                 continue
             weight = weights[r]
-            state = 0
-            for i in range(length):
-                if state == 0:
-                    state = root[codes[offsets[r] + i]]
-                else:
-                    state = _step(states, more, state, codes[offsets[r] + i])
-                landings[i] = state << 32
+            base = offsets[r] if kind > 0 else 0
+            if kind < 2:
+                state = 0
+                for i in range(length):
+                    if state == 0:
+                        state = root[codes[offsets[r] + i]]
+                    else:
+                        state = _step(states, more, state, codes[offsets[r] + i])
+                    landings[base + i] = state << 32
+                    if kind == 0:
+                        begins[state] += weight
                 if kind == 0:
-                    begins[state] += weight
-            if kind == 0:
-                ends[r] = cython.cast(cython.int, state)
-                while state > 0:
-                    finishes[state] += weight
-                    state = states[8 * state]
-            _arrange(landings, other, length, states.shape[0] // 8, buckets)
+                    ends[r] = cython.cast(cython.int, state)
+                    while state > 0:
+                        finishes[state] += weight
+                        state = states[8 * state]
+                _arrange(landings[base : base + length], other, length, states.shape[0] // 8, buckets)
             # Backwards over landings in preorder: climb until the path is shared with the landing
             # before, leave the count there. Whoever is left waiting lies on the next landing's path.
             depth = 0
-            i = length - 1
-            while i >= 0:
+            i = base + length - 1
+            while i >= base:
                 state = landings[i] >> 32
                 times = 0
-                while i >= 0 and landings[i] >> 32 == state:
+                while i >= base and landings[i] >> 32 == state:
                     times += 1
                     i -= 1
-                upper = landings[i] >> 32 if i >= 0 else 0
+                upper = landings[i] >> 32 if i >= base else 0
                 while state > upper:
                     if depth > 0 and pending[2 * depth - 2] == state:
                         times += pending[2 * depth - 1]

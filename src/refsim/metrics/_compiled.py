@@ -93,7 +93,13 @@ class Automaton:
 
 
 def _count_in(
-    kind: int, texts: Texts, columns: Longs, automaton: Automaton, totals: Longs, **given: memoryview
+    kind: int,
+    texts: Texts,
+    columns: Longs,
+    automaton: Automaton,
+    totals: Longs,
+    room: tuple[memoryview, ...] = (),
+    **given: memoryview,
 ) -> bool:
     """Call the kernel's `count`; arrays that this kind does not use are empty."""
     return bool(
@@ -111,7 +117,7 @@ def _count_in(
             given.get("cell_start", _NO_LONGS),
             given.get("cells", _NO_INTS),
             given.get("masses", _NO_FLOATS),
-            *landing_room(int(texts.lengths.max(initial=0))),
+            *(room or landing_room(int(texts.lengths.max(initial=0)))),
         )
     )
 
@@ -268,7 +274,9 @@ class CellSet:
         automaton = Automaton.of(texts)
         marks = np.zeros(len(automaton), np.int64)
         sizes = np.zeros(len(automaton) + 1, np.int64)
-        _count_in(1, texts, columns, automaton, marks, cell_start=sizes.data)
+        room = landing_room(int(texts.lengths.max(initial=0)))
+        room = (np.empty(len(texts.codes), np.int64).data, *room[1:])
+        _count_in(1, texts, columns, automaton, marks, room, cell_start=sizes.data)
         ends = np.cumsum(sizes)
         cell_start = np.concatenate([[0], ends[:-1]])
         total = int(ends[-1])
@@ -278,7 +286,7 @@ class CellSet:
         marks[:] = 0
         cursor = cell_start.copy()
         _count_in(
-            2, texts, columns, automaton, marks,
+            2, texts, columns, automaton, marks, room,
             cell_start=cursor.data, cells=cells.data, masses=masses.data,
         )  # fmt: skip
         return cls(texts, automaton, columns, lengths, cell_start, cells, masses)
