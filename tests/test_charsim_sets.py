@@ -273,3 +273,32 @@ def test_equal_references_have_a_ceiling_of_one() -> None:
 def test_an_ordinary_set_has_a_ceiling_below_one() -> None:
     """Of two texts it is the score of one against the other."""
     assert Charsim().compile(["cat", "cats"]).ceiling() == refsim.charsim("cat", ["cats"])
+
+
+def test_a_candidate_with_nearly_all_the_weight_meets_the_others() -> None:
+    """However little those weigh, they are what is left."""
+    scores = Charsim().consensus(["the cat", "the dog", "a cat"], weights=[0.5, 1e-20, 3e-20])
+    others = Charsim().consensus(["the cat"], support=["the dog", "a cat"], weights=[1e-20, 3e-20])
+    assert scores[0] == pytest.approx(others[0], rel=0, abs=1e-12)
+
+
+def test_an_interrupted_call_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The room that a thread keeps is dropped, so the next score is right."""
+    expected = Charsim().score("the cat sat", ["the cat sat on the mat"])
+
+    class Interrupted:
+        def score_rows(self, *arguments: memoryview) -> int:
+            arguments[-3][1] = 5  # slopes, as a row leaves them halfway
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("refsim.metrics._rows.kernel", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            Charsim().score("the cat sat", ["the cat sat on the mat"])
+    assert Charsim().score("the cat sat", ["the cat sat on the mat"]) == expected
+
+
+def test_an_order_beyond_every_text_is_an_error() -> None:
+    """The kernel counts in 32 bits there."""
+    with pytest.raises(InputError, match="max_order"):
+        Charsim(max_order=2**63)

@@ -153,6 +153,7 @@ ONE = len("".join(dict.fromkeys(REFERENCES)))
         {"counts.bin": raw([[ONE - 1, 1]])},
         {"counts.bin": raw([[2**62, 1], [2**62, 1], [2**62, 1], [2**62 + ONE, 1]])},
         {"counts.bin": raw([[ONE, 2**62]])},
+        {"counts.bin": raw([[ONE, 2**31]])},
         {"counts.bin": raw([[ONE, 1], [0, 1], [0, 1]])},
         {"texts.bin": b"\xff\xfe"},
         {"texts.bin": b""},
@@ -245,3 +246,54 @@ def test_mutated_sets_are_errors_or_right(saved: Path, tmp_path: Path) -> None:
         except Exception as error:
             error.add_note(f"seed {seed}, file {name}: {bytes(data)!r}")
             raise
+
+
+@pytest.mark.parametrize("name", ["header.json", "texts.bin", "counts.bin"])
+def test_a_pipe_in_place_of_a_file_is_an_error(name: str, saved: Path) -> None:
+    """Reading it would wait for ever."""
+    (saved / name).unlink()
+    os.mkfifo(saved / name)
+    with pytest.raises(CompiledSetError, match=name):
+        refsim.load(saved)
+
+
+def test_a_deep_header_is_an_error(saved: Path) -> None:
+    """Whatever the depth at which reading or hashing it gives up."""
+    text = (saved / "header.json").read_text()
+    for depth in (500, 980, 990, 995, 5000):
+        (saved / "header.json").write_text(text.rstrip()[:-1] + f', "z": {"[" * depth}{"]" * depth}}}')
+        with pytest.raises(CompiledSetError):
+            refsim.load(saved)
+
+
+def test_an_interrupt_between_the_renames_restores_the_old_set(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name is never left empty."""
+    rename = Path.rename
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if str(self).endswith(".tmp"):
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Charsim().compile(["new"]).save(saved)
+    assert refsim.load(saved) == Charsim(form="base").compile(REFERENCES)
+    assert [path.name for path in saved.parent.iterdir()] == ["set"]
+
+
+def test_what_lies_beside_a_set_is_not_removed(saved: Path) -> None:
+    """A directory that holds something of the user's is not replaced."""
+    (saved / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        Charsim().compile(["new"]).save(saved)
+    assert (saved / "notes.txt").read_text() == "mine"
+
+
+def test_a_link_keeps_pointing_to_the_set(saved: Path) -> None:
+    """What it points to is replaced."""
+    link = saved.with_name("link")
+    link.symlink_to(saved)
+    Charsim().compile(["new"]).save(link)
+    assert link.is_symlink()
+    assert refsim.load(saved) == Charsim().compile(["new"])

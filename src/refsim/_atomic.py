@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,33 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
         raise
     raw.close()
+
+
+@contextmanager
+def replacing_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a fresh directory that takes the name `path` when the block ends without an error.
+
+    A directory that had the name is removed then; if anything fails, an interrupt too, it has its name again. A
+    link is followed. Whether what is there may be replaced is the caller's to check.
+    """
+    final = Path(path).resolve()
+    final.parent.mkdir(parents=True, exist_ok=True)
+    mark = f"{os.getpid()}.{secrets.token_hex(4)}"
+    fresh, old = final.with_name(f".{final.name}.{mark}.tmp"), final.with_name(f".{final.name}.{mark}.old")
+    fresh.mkdir()
+    try:
+        yield fresh
+        if final.exists():
+            final.rename(old)
+        fresh.rename(final)
+    except BaseException:
+        if old.exists() and not final.exists():
+            old.rename(final)
+        raise
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+        if final.exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:

@@ -10,8 +10,6 @@ sets.json: {"refsim_sets": 1, "on": the column of keys, "metric": its signature,
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,11 +18,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from refsim._atomic import replacing_directory
 from refsim.errors import CompiledSetError, InputError, RefsimError
 from refsim.metric import Stats, Total
+from refsim.metrics._scorer import save_references
 from refsim.metrics.charsim import load
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -48,7 +49,7 @@ def save_sets(
     on: str,
     done: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Compile the references of each key and write all sets to the directory `path`, complete or not at all.
+    """Prepare the references of each key and write all sets to the directory `path`, complete or not at all.
 
     `on` is the column that holds the keys, in the references and, unless told otherwise, in candidates. `done` is
     told how many of how many sets are written. Sets that stand under that name are replaced, anything else is not.
@@ -59,7 +60,7 @@ def save_sets(
         # Numbers, for a key may hold what no file system takes.
         names = {key: str(i) for i, key in enumerate(sets)}
         for i, (key, references) in enumerate(sets.items(), start=1):
-            metric.compile(references).save(directory / names[key])
+            save_references(metric, references, directory / names[key])
             if done is not None:
                 done(i, len(sets))
         index = {"refsim_sets": _VERSION, "on": on, "metric": metric.signature, "sets": names}
@@ -125,13 +126,13 @@ class CompiledReferences:
         """Return {"charsim": mean of the segments' scores}."""
         return self._metric.finish_total(total)
 
-    def ceilings(self, batch: Batch) -> NDArray[np.float64]:
+    def ceilings(self, batch: Batch, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return what the set of each row scores among itself (S,), worked out once a set; NaN for sets of one."""
         ceilings = np.empty(len(batch))
         for key, rows in self._rows_by_key(batch).items():
             if key not in self._ceilings:
                 scorer = self._scorer(key)
-                self._ceilings[key] = scorer.ceiling() if len(scorer) > 1 else float("nan")
+                self._ceilings[key] = scorer.ceiling(threads=threads) if len(scorer) > 1 else float("nan")
             ceilings[rows] = self._ceilings[key]
         return ceilings
 
@@ -194,16 +195,8 @@ def _replacing_directory(path: Path) -> Iterator[Path]:
     final = path.absolute()
     if final.exists() and not (final / _INDEX).is_file() and not (final.is_dir() and not any(final.iterdir())):
         raise InputError(f"{path}: exists and holds no compiled sets; give another name, or remove it first")
-    fresh = final.with_name(f".{final.name}.{os.getpid()}.tmp")
-    old = final.with_name(f".{final.name}.{os.getpid()}.old")
     try:
-        fresh.mkdir(parents=True)
-        yield fresh
-        if final.exists():
-            final.replace(old)
-        fresh.replace(final)
+        with replacing_directory(final) as fresh:
+            yield fresh
     except OSError as error:
         raise RefsimError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)

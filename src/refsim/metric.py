@@ -110,6 +110,6 @@ class Scorer(Protocol):
         """Return the scores (C,) of the candidates against the set."""
         ...
 
-    def ceiling(self) -> float:
+    def ceiling(self, *, threads: int | None = None) -> float:
         """Return what a reference of the set scores against the others, on average."""
         ...

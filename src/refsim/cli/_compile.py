@@ -21,6 +21,7 @@ from refsim.cli._options import (
 )
 from refsim.cli._report import note
 from refsim.compiled import save_sets
+from refsim.metrics._scorer import save_references
 from refsim.output.progress import Progress
 from refsim.readers import read_references, read_texts
 
@@ -46,7 +47,7 @@ def compile(  # noqa: A001, PLR0913  the command's name; an option is an argumen
     paths = [path_or_stdin(name) for name in references]
     if on is None:
         texts = read_texts(paths, format=format, field=field, header=not no_header)
-        metric.compile(texts).save(output)
+        save_references(metric, texts, output)
         note(f"compiled {len(texts):,} references to {output}: {metric.signature}")
         return
     lists = read_references(paths, on=on, format=format, field=field)

@@ -97,9 +97,10 @@ def check_rows(candidates: object, references: object) -> tuple[list[str], list[
     if kinds <= {str}:
         return texts, listed, None
     if kinds == {list} and all(listed):
-        flat = list(chain.from_iterable(listed))
-        if set(map(type, flat)) <= {str}:
-            return texts, flat if len(flat) == len(listed) else None, listed
+        # Of a list that many rows share, thousands of texts are looked at once, not once a row.
+        different = {id(entry): entry for entry in listed}.values()
+        if set(map(type, chain.from_iterable(different))) <= {str}:
+            return texts, [entry[0] for entry in listed] if set(map(len, different)) == {1} else None, listed
     rows: list[list[str]] = []
     checked: dict[int, list[str]] = {}
     for index, entry in enumerate(listed):

@@ -56,6 +56,13 @@ class Texts:
         return len(self.weights)
 
 
+def check_size(characters: int) -> None:
+    """Raise InputError if references of so many characters are too many for one set."""
+    if characters > _MOST_CHARACTERS:
+        message = f"the references hold {characters:,} characters; one set takes {_MOST_CHARACTERS:,}, so split it"
+        raise InputError(message)
+
+
 @dataclass(frozen=True, eq=False)
 class Automaton:
     """A frozen suffix automaton of V states: arrays as `_automaton.py` lays them out."""
@@ -68,9 +75,7 @@ class Automaton:
     def of(cls, texts: Texts) -> Automaton:
         """Build the automaton of all the texts. Linear in their characters."""
         characters = len(texts.codes)
-        if characters > _MOST_CHARACTERS:
-            message = f"the references hold {characters:,} characters; one set takes {_MOST_CHARACTERS:,}, so split it"
-            raise InputError(message)
+        check_size(characters)
         growth = Growth(characters, int(texts.codes.max(initial=0)), characters // 16)
         given = (texts.codes.data, texts.offsets.data)
         while not kernel.extend(*given, *growth.views()):

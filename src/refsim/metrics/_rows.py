@@ -12,7 +12,7 @@ import numpy as np
 
 from refsim.metrics._kernel import kernel
 from refsim.metrics._threads import spread
-from refsim.metrics._workspace import RowSpace, order_weights, row_space
+from refsim.metrics._workspace import RowSpace, forget_row_space, order_weights, row_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +60,12 @@ def _score_piece(
     weights = order_weights(max(sizes))
     done = 0
     while True:
-        done = kernel.score_rows(*texts, done, FORMS[form], max_order or 0, *weights, *space.views, out.data)
+        try:
+            done = kernel.score_rows(*texts, done, FORMS[form], max_order or 0, *weights, *space.views, out.data)
+        except BaseException:
+            # Only interpreted can the kernel be interrupted, halfway through a row.
+            forget_row_space()
+            raise
         if done == len(out):
             return
         if shared:

@@ -11,8 +11,8 @@ import numpy as np
 
 from refsim._version import __version__
 from refsim.errors import InputError
-from refsim.metrics._arguments import check_text, check_texts
-from refsim.metrics._compiled import Texts
+from refsim.metrics._arguments import check_references, check_text, check_texts
+from refsim.metrics._compiled import Texts, check_size
 from refsim.metrics._reference_set import ReferenceSet, distinct
 from refsim.metrics._store import write_set
 from refsim.metrics._symbols import Encoder
@@ -119,11 +119,12 @@ class CharsimScorer:
         text = self._metric.preparation.apply([check_text(candidate, "candidate")])
         return self._set.per_order(self._encode(text)[0], max_order=self._metric.max_order)
 
-    def ceiling(self) -> float:
+    def ceiling(self, *, threads: int | None = None) -> float:
         """Return the mean score of the references, each against all the others: what one of them would get.
 
         Raises InputError for a single reference, which has no others.
         """
+        thread_count(threads)
         if len(self) == 1:
             message = (
                 "a ceiling needs two references or more; this set has one, which has no others to be compared with"
@@ -132,7 +133,7 @@ class CharsimScorer:
         weights = self._set.texts.weights
         texts = self._set.texts
         scores = self._set.score(
-            texts.codes, texts.offsets, max_order=self._metric.max_order, threads=None, own=np.ones_like(weights)
+            texts.codes, texts.offsets, max_order=self._metric.max_order, threads=threads, own=np.ones_like(weights)
         )
         return math.fsum((scores * weights).tolist()) / len(self)
 
@@ -142,13 +143,28 @@ class CharsimScorer:
         A compiled set under that name is replaced. Raises InputError where something else is there, and OSError
         where writing fails.
         """
-        preparation = self._metric.preparation
-        header = {
-            "metric": "charsim",
-            "parameters": {"form": self._metric.form, "max_order": self._metric.max_order},
-            "preparation": {name: getattr(preparation, name) for name in preparation.__dataclass_fields__},
-            "preparation_signature": preparation.signature,
-            "refsim": __version__,
-            "references": len(self),
-        }
-        write_set(path, header, self._texts, self._weights.tolist())
+        _save(self._metric, self._texts, self._weights, path)
+
+
+def save_references(metric: Charsim, references: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Write what `metric.compile(references).save(path)` writes, to the last byte.
+
+    A set on disk holds texts, so no automaton is built for it: of 37 sets of up to 3,000 answers, that was two
+    thirds of the time.
+    """
+    texts, counts, _ = distinct(metric.preparation.apply(check_references(references)))
+    check_size(sum(map(len, texts)))
+    _save(metric, texts, counts, path)
+
+
+def _save(metric: Charsim, texts: list[str], counts: NDArray[np.int64], path: str | os.PathLike[str]) -> None:
+    preparation = metric.preparation
+    header = {
+        "metric": "charsim",
+        "parameters": {"form": metric.form, "max_order": metric.max_order},
+        "preparation": {name: getattr(preparation, name) for name in preparation.__dataclass_fields__},
+        "preparation_signature": preparation.signature,
+        "refsim": __version__,
+        "references": int(counts.sum()),
+    }
+    write_set(path, header, texts, counts.tolist())

@@ -15,13 +15,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from refsim._atomic import replacing_directory
 from refsim.errors import CompiledSetError, InputError
 
 FORMAT, VERSION = "refsim compiled set", 1
@@ -35,44 +34,22 @@ def write_set(path: str | os.PathLike[str], header: dict[str, Any], texts: list[
     if target.exists() and not (target / _HEADER).is_file():
         message = f"{target}: exists and is not a compiled set; give another name, or remove it first"
         raise InputError(message)
+    others = {entry.name for entry in target.iterdir()} - {_HEADER, _TEXTS, _COUNTS} if target.exists() else set()
+    if others:
+        message = f"{target}: holds {min(others)!r} beside a compiled set; give another name, or remove it first"
+        raise InputError(message)
     counts = np.array([list(map(len, texts)), weights], "<i8").T
     files = {_TEXTS: "".join(texts).encode("utf-8", "surrogatepass"), _COUNTS: counts.tobytes()}
     header = {"format": FORMAT, "version": VERSION, **header}
     header["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     header["header_sha256"] = _header_digest(header)
     files[_HEADER] = json.dumps(header, ensure_ascii=True, indent=1).encode()
-    _replace_directory(target, files)
-
-
-def _replace_directory(target: Path, files: dict[str, bytes]) -> None:
-    """Put a directory with these files under the name `target`, in one rename once all is written."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        os.chmod(fresh, 0o777 & ~_umask())  # noqa: PTH101 - mkdtemp makes it private; a set is shared like any file
+    with replacing_directory(target) as directory:
         for name, data in files.items():
-            with (fresh / name).open("wb") as file:
+            with (directory / name).open("wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-        old = fresh.with_name(f"{fresh.name}.old")
-        if target.exists():
-            target.rename(old)
-        try:
-            fresh.rename(target)
-        except OSError:
-            if old.exists():
-                old.rename(target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _header_digest(header: dict[str, Any]) -> str:
@@ -104,11 +81,14 @@ def read_set(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[str], l
 
 def _read_header(directory: Path) -> dict[str, Any]:
     path = directory / _HEADER
+    if not path.is_file():
+        message = f"{path}: no such file; expected a directory that `refsim compile` or scorer.save() wrote"
+        raise CompiledSetError(message)
     try:
         header = json.loads(path.read_bytes())
+        digest = _header_digest(header) if isinstance(header, dict) else ""
     except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-        message = f"{path}: {reason}; expected a directory that `refsim compile` or scorer.save() wrote"
+        message = f"{path}: {error.strerror or error}; compile the references again"
         raise CompiledSetError(message) from error
     except (ValueError, RecursionError) as error:
         message = f"{path}: not JSON ({error}); {_AGAIN}"
@@ -119,13 +99,16 @@ def _read_header(directory: Path) -> dict[str, Any]:
     if header.get("version") != VERSION:
         message = f"{path}: version {header.get('version')!r} of the format, expected {VERSION}; {_AGAIN}"
         raise CompiledSetError(message)
-    if header.get("header_sha256") != _header_digest(header) or not isinstance(header.get("sha256"), dict):
+    if header.get("header_sha256") != digest or not isinstance(header.get("sha256"), dict):
         message = f"{path}: its checksum does not match; {_AGAIN}"
         raise CompiledSetError(message)
     return header
 
 
 def _read_file(directory: Path, name: str, header: dict[str, Any]) -> bytes:
+    if not (directory / name).is_file():
+        message = f"{directory / name}: no such file; {_AGAIN}"
+        raise CompiledSetError(message)
     try:
         data = (directory / name).read_bytes()
     except OSError as error:
@@ -144,8 +127,8 @@ def _read_counts(directory: Path, data: bytes) -> np.ndarray[Any, np.dtype[np.in
     if whole != len(data) or not len(counts) or counts[:, 0].min() < 0 or counts[:, 1].min() < 1:
         message = f"{directory / _COUNTS}: expected int64 (R, 2), lengths and repeats; {_AGAIN}"
         raise CompiledSetError(message)
-    # Beyond 2**53 sums would no longer be exact; no real set comes near it.
-    if float(counts[:, 0].sum(dtype=np.float64)) * float(counts[:, 1].sum(dtype=np.float64)) >= 2.0**53:
-        message = f"{directory / _COUNTS}: lengths times repeats exceed 2**53; {_AGAIN}"
+    # The kernel multiplies repeats by lengths in 64 bits; no real set comes near these.
+    if counts[:, 1].sum(dtype=np.float64) >= 2.0**31 or counts[:, 0].sum(dtype=np.float64) >= 2.0**31:
+        message = f"{directory / _COUNTS}: lengths or repeats add up to 2**31 or more; {_AGAIN}"
         raise CompiledSetError(message)
     return counts

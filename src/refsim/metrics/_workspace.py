@@ -103,6 +103,11 @@ def row_space(candidate: int, reference: int, heads: int, top: int) -> tuple[Row
     return RowSpace(candidate, reference, heads, top), False
 
 
+def forget_row_space() -> None:
+    """Drop the thread's own room: a call that an exception ended has not left it as it was."""
+    _kept.space = None
+
+
 def landing_room(longest: int) -> tuple[memoryview, ...]:
     """Return landings, a second array to sort them in, pending, and buckets, for texts up to `longest`."""
     room = max(1, longest)

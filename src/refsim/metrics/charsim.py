@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Form = Literal["main", "base", "median"]
 _FORMS = ("main", "base", "median")
+_MOST_ORDERS = 2**31 - 1
 
 # A list of references with more candidates, or more references, than these is compiled, and one that comes
 # back in another call; below, an automaton a pair costs less than laying out a set (about 200 us).
@@ -71,8 +72,8 @@ class Charsim:
         if self.form not in _FORMS:
             message = f"form is {self.form!r}; expected one of {', '.join(map(repr, _FORMS))}"
             raise InputError(message)
-        if self.max_order is not None and (type(self.max_order) is not int or self.max_order < 1):
-            message = f"max_order is {self.max_order!r}; expected a whole number from 1 on, or None for every order"
+        if self.max_order is not None and (type(self.max_order) is not int or not 1 <= self.max_order <= _MOST_ORDERS):
+            message = f"max_order is {self.max_order!r}; expected a whole number from 1 to 2**31 - 1, or None"
             raise InputError(message)
         preparation: object = self.preparation
         if not isinstance(preparation, Preparation):
@@ -172,16 +173,20 @@ class Charsim:
         longest = max(map(len, [*texts, *voters]), default=0)
         whole, exact = integer_weights(weights, voters, "candidates" if support is None else "support", longest)
         own = own_weights(whole, exact=exact) if support is None and leave_one_out is not False else None
-        if not whole.any() or (own is not None and (whole.sum() - own).min() <= 0):
+        counted = whole > 0 if weights is None else np.array([weight > 0 for weight in weights])
+        # On the grid of fractional weights the others may vanish beside one, so it is these that are asked.
+        left = whole.sum() - own if own is not None and exact else counted.sum() - (counted if own is not None else 0)
+        if not whole.any() or np.min(left) <= 0:
             message = (
                 f"consensus of {len(texts)} candidates leaves nothing to compare one of them with; "
                 "give two candidates with some weight, a support, or leave_one_out=False"
             )
             raise InputError(message)
-        scores = self._consensus(texts, voters, whole, own, threads)
-        if own is not None and not exact:
-            # Without a candidate that holds most of the weight the grid of the others is too coarse.
-            for heavy in np.flatnonzero(2 * own > whole.sum()).tolist():
+        # Without a candidate that holds most of the weight the grid of the others is too coarse.
+        dominant = own is not None and not exact and 2 * own > whole.sum()
+        scores = self._consensus(texts, voters, whole, own if own is None else np.where(dominant, 0, own), threads)
+        if own is not None:
+            for heavy in np.flatnonzero(dominant).tolist():
                 others = [i for i in range(len(texts)) if i != heavy]
                 shares = [float(np.asarray(weights)[i]) for i in others]
                 rest = [texts[i] for i in others]

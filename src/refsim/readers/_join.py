@@ -26,7 +26,7 @@ from refsim.segments import (
     Places,
     Selector,
     bind_references,
-    label_of,
+    labels,
     listed,
     references_of,
 )
@@ -95,7 +95,7 @@ def keys_of(chunk: Chunk, on: str) -> list[str]:
     selector = Selector.find(on, chunk.columns)
     if selector is None:
         raise InputError(f"{chunk.places[0]}: no field {on!r} to join on; found: {listed(chunk.columns)}")
-    return [label_of(value, on, chunk.places[row]) for row, value in enumerate(chunk.pick(selector))]
+    return labels(chunk.pick(selector), on, chunk.places)
 
 
 def read_references(

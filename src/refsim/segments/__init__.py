@@ -14,7 +14,7 @@ passes batches between machines or writes them down. Nothing here loads pyarrow 
 
 from refsim.segments._assemble import Assembler
 from refsim.segments._batch import Batch, Places, Segment
-from refsim.segments._checks import describe, is_null, label_of, text_of
+from refsim.segments._checks import describe, is_null, labels, text_of
 from refsim.segments._chunk import Chunk, Lookup
 from refsim.segments._fields import (
     MISSING,
@@ -50,7 +50,7 @@ __all__ = [
     "bind_references",
     "describe",
     "is_null",
-    "label_of",
+    "labels",
     "listed",
     "references_of",
     "text_of",

@@ -27,6 +27,9 @@ def from_columns(chunk: Chunk, binding: Binding, faults: dict[int, str]) -> list
         made = _merged(picked, chunk, faults)
     else:
         (name, values), names = picked[0], [picked[0][0]]
+        # A file of references has one text in each of a hundred thousand rows.
+        if set(map(type, values)) <= {str}:
+            return [[value] for value in values]  # type: ignore[list-item]  # the line above has looked
         made = [_of_field(value, name, chunk.places, row, faults) for row, value in enumerate(values)]
     for row, texts in enumerate(made):
         if not texts and row not in faults:
