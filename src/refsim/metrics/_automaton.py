@@ -1380,14 +1380,20 @@ def _shared(
         return value
     low: cython.longlong = table_start[row]
     high: cython.longlong = table_start[row + 1]
-    middle: cython.longlong
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if table[3 * middle] > hits:
-            high = middle
-        else:
-            low = middle
-    return table[3 * low + 1] + hits * table[3 * low + 2]
+    # Counts rise from one on, by one as a rule, so the row wanted is the one `hits` rows on, or before it.
+    middle: cython.longlong = low + hits - 1
+    if middle >= high:
+        middle = high - 1
+    if table[3 * middle] > hits:
+        high = middle
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if table[3 * middle] > hits:
+                high = middle
+            else:
+                low = middle
+        middle = low
+    return table[3 * middle + 1] + hits * table[3 * middle + 2]
 
 
 @cython.cfunc
