@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_STEPS, _MOST_CELLS = 2**22, 2**26
 _WIDEST_BLOCK, _NARROWEST_BLOCK = 512, 4
 _WORTH_A_THREAD = 100
-_CANDIDATES_AT_ONCE = 4096
+_CANDIDATES_AT_ONCE, _FEWEST_AT_ONCE, _TURNS_A_BLOCK = 4096, 16, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def score_matrix(  # noqa: PLR0913 - what a matrix depends on
 ) -> NDArray[np.float64] | TopK:  # fmt: skip
     """Return scores (C, R), or the best `top_k` of each row."""
     width = len(references)
-    blocks = _score_blocks(candidates, references, max_order, encode, threads)
+    blocks = _score_blocks(_Matrix(candidates, references, max_order, encode), threads)
     if top_k is None:
         scores = np.empty((len(candidates), width))
         for start, columns, block in blocks:
@@ -67,48 +68,67 @@ def score_matrix(  # noqa: PLR0913 - what a matrix depends on
     return best
 
 
-def _score_blocks(
-    candidates: Sequence[str], references: Sequence[str], max_order: int | None, encode: Encode, threads: int | None
-) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """What every part of one matrix is scored with."""
+
+    candidates: Sequence[str]
+    references: Sequence[str]
+    max_order: int | None
+    encode: Encode
+
+    def score(self, rows: range, block: _Block, threads: int | None) -> NDArray[np.float64]:
+        """Return the scores (rows, columns) of some candidates against a block."""
+        some = list(self.candidates[rows.start : rows.stop])
+        columns, cells = block
+        if cells is None:
+            return _pair_by_pair(some, [self.references[i] for i in columns], self.max_order, self.encode, threads)
+        return cells.score_each(*self.encode(some), self.max_order, threads)
+
+
+def _score_blocks(matrix: _Matrix, threads: int | None) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
     """Yield (first candidate, columns, scores of those) until the whole matrix is covered.
 
-    Blocks are built and scored a thread each, as many at a time as there are threads; a block alone
-    spreads its candidates.
+    Blocks are built a thread each, as many at a time as there are threads, and scored in turns that are
+    smaller than a block; a block alone spreads its candidates.
     """
-    if not len(candidates) or not len(references):
+    if not len(matrix.candidates) or not len(matrix.references):
         return
-    codes, offsets = encode(references)
-    texts = Texts(codes, offsets, np.ones(len(references), np.int64))
-    order = np.argsort(-texts.lengths, kind="stable")
-    width = _block_width(len(references), max(map(len, candidates)), thread_count(threads))
-    blocks = [order[start : start + width] for start in range(0, len(order), width)]
-    with ThreadPoolExecutor(thread_count(threads)) as pool:
-        for start in range(0, len(blocks), thread_count(threads)):
-            window = blocks[start : start + thread_count(threads)]
+    codes, offsets = matrix.encode(matrix.references)
+    texts = Texts(codes, offsets, np.ones(len(matrix.references), np.int64))
+    count = thread_count(threads)
+    width, blocks = _divide(texts.lengths, max(map(len, matrix.candidates)), count)
+    with ThreadPoolExecutor(count) as pool:
+        for start in range(0, len(blocks), count):
+            window = blocks[start : start + count]
             built = [
                 part for parts in pool.map(lambda columns: _build(texts, columns, width), window) for part in parts
             ]
-            each = 1 if len(built) > 1 else threads
-            for first in range(0, len(candidates), _CANDIDATES_AT_ONCE):
-                some = list(candidates[first : first + _CANDIDATES_AT_ONCE])
-
-                def score(part: _Block, some: list[str] = some, each: int | None = each) -> NDArray[np.float64]:
-                    columns, cells = part
-                    if cells is None:
-                        return _pair_by_pair(some, [references[i] for i in columns], max_order, encode, each)
-                    return cells.score_each(*encode(some), max_order, each)
-
-                yield from (
-                    (first, part[0], scores) for part, scores in zip(built, pool.map(score, built), strict=True)
-                )
+            each = threads if len(built) == 1 else 1
+            for rows in _in_steps(range(len(matrix.candidates)), _CANDIDATES_AT_ONCE):
+                step = len(rows) if len(built) == 1 else max(_FEWEST_AT_ONCE, -(-len(rows) // _TURNS_A_BLOCK))
+                turns = [(part, block) for part in _in_steps(rows, step) for block in built]
+                scored = pool.map(matrix.score, *zip(*turns, strict=True), repeat(each))
+                yield from ((part.start, block[0], scores) for (part, block), scores in zip(turns, scored, strict=True))
 
 
-def _block_width(references: int, longest: int, threads: int) -> int:
-    """Return how many references go into one block."""
+def _in_steps(rows: range, step: int) -> Iterator[range]:
+    """Yield parts of `step` rows, the last one shorter."""
+    return (rows[i : i + step] for i in range(0, len(rows), step))
+
+
+def _divide(lengths: NDArray[np.int64], longest: int, threads: int) -> tuple[int, list[NDArray[np.intp]]]:
+    """Return how many references a block may have, and blocks of them, longest first, of about equal characters."""
     fitting = min(_WIDEST_BLOCK, _MOST_STEPS // (longest + 3))
     # A narrow block shares little between references, so a thread gets a block of its own only where it is wide.
-    shared = max(_WORTH_A_THREAD, -(-references // threads))
-    return max(_NARROWEST_BLOCK, min(fitting, shared))
+    shared = max(_WORTH_A_THREAD, -(-len(lengths) // threads))
+    width = max(_NARROWEST_BLOCK, min(fitting, shared))
+    order = np.argsort(-lengths, kind="stable")
+    total = np.cumsum(lengths[order] + 1)
+    marks = np.searchsorted(total, np.linspace(0, total[-1], -(-len(order) // width) + 1)[1:-1])
+    most = max(_NARROWEST_BLOCK, fitting)
+    blocks = [part[i : i + most] for part in np.split(order, marks) for i in range(0, len(part), most)]
+    return width, blocks
 
 
 def _build(texts: Texts, columns: NDArray[np.intp], width: int) -> list[_Block]:
