@@ -93,14 +93,9 @@ def check_rows(candidates: object, references: object) -> tuple[list[str], list[
     )
     if len(texts) != len(listed):
         raise InputError(_uneven(texts, listed))
-    kinds = set(map(type, listed))
-    if kinds <= {str}:
-        return texts, listed, None
-    if kinds == {list} and all(listed):
-        # Of a list that many rows share, thousands of texts are looked at once, not once a row.
-        different = {id(entry): entry for entry in listed}.values()
-        if set(map(type, chain.from_iterable(different))) <= {str}:
-            return texts, [entry[0] for entry in listed] if set(map(len, different)) == {1} else None, listed
+    plain = _plain_rows(listed)
+    if plain is not None:
+        return texts, *plain
     rows: list[list[str]] = []
     checked: dict[int, list[str]] = {}
     for index, entry in enumerate(listed):
@@ -114,6 +109,21 @@ def check_rows(candidates: object, references: object) -> tuple[list[str], list[
             row = checked[id(entry)] = check_references(entry, f"references[{index}]")
         rows.append(row)
     return texts, None, rows
+
+
+def _plain_rows(listed: list[Any]) -> tuple[list[str] | None, list[list[str]] | None] | None:
+    """Return references that are strings, or lists of strings, as `check_rows` does; None if they are anything else."""
+    kinds = set(map(type, listed))
+    if kinds <= {str}:
+        return listed, None
+    if kinds != {list} or not all(listed):
+        return None
+    if set(map(len, listed)) == {1}:
+        singles = [entry[0] for entry in listed]
+        return (singles, listed) if set(map(type, singles)) == {str} else None
+    # Of a list that many rows share, thousands of texts are looked at once, not once a row.
+    different = {id(entry): entry for entry in listed}.values()
+    return (None, listed) if set(map(type, chain.from_iterable(different))) == {str} else None
 
 
 def _check_shape(candidates: object, references: object) -> None:

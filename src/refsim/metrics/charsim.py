@@ -303,7 +303,10 @@ def _check_leave_one_out(leave_one_out: object, support: object) -> None:
 
 
 def _shared_by_many(references: list[str]) -> bool:
-    return len(references) > _FEW_SHARERS_OF_ONE and len(set(references)) * _FEW_SHARERS_OF_ONE < len(references)
+    """Return whether a text stands for more than `_FEW_SHARERS_OF_ONE` candidates, on the average."""
+    count, sharers = len(references), _FEW_SHARERS_OF_ONE
+    # Where so few as these all differ already, the others need not be looked at.
+    return len(set(references[::sharers])) * sharers < count and len(set(references)) * sharers < count
 
 
 def load(path: str | os.PathLike[str]) -> CharsimScorer:
