@@ -17,7 +17,7 @@ import numpy as np
 from refsim.errors import InputError
 from refsim.metrics._kernel import kernel
 from refsim.metrics._threads import spread
-from refsim.metrics._workspace import Growth, landing_room, order_weights
+from refsim.metrics._workspace import Growth, Tables, landing_room, order_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -318,14 +318,16 @@ class CellSet:
             kernel.score_base(
                 codes.data, offsets[start : stop + 1].data, *self._fixed(), self.lengths.data,
                 *self.automaton.views(), *self._cells(), max_order or 0, bounds[start:stop].reshape(-1).data,
-                *weights, *landing_room(room), *_two_tables(len(self.lengths), room),
+                *weights, *landing_room(room), *Tables().views(len(self.lengths) * (room + 3)),
                 np.empty(len(self.lengths) + 1).data, rhos, out[start:stop].data,
             )  # fmt: skip
 
         spread(work, sizes * max(1, len(self.texts) // 100), threads)
         return out
 
-    def score_each(self, codes: Ints, offsets: Longs, max_order: int | None, threads: int | None) -> Floats:
+    def score_each(
+        self, codes: Ints, offsets: Longs, max_order: int | None, threads: int | None, tables: Tables
+    ) -> Floats:
         """Return the scores (C, R) of each candidate against each text alone."""
         sizes, width = np.diff(offsets), len(self.texts)
         out = np.empty((len(sizes), width))
@@ -336,17 +338,12 @@ class CellSet:
             kernel.score_cells(
                 codes.data, offsets[start : stop + 1].data, *self._fixed(),
                 *self.automaton.views(), *self._cells(), max_order or 0,
-                *weights, *landing_room(room), *_two_tables(width, room),
+                *weights, *landing_room(room), *tables.views(width * (room + 3)),
                 np.empty(6 * width + 1).data, out[start:stop].reshape(-1).data,
             )  # fmt: skip
 
         spread(work, sizes * max(1, width // 10), threads)
         return out
-
-
-def _two_tables(width: int, room: int) -> tuple[memoryview, memoryview]:
-    """Return two tables of orders by columns, zero, for candidates of up to `room` characters."""
-    return np.zeros(width * (room + 3)).data, np.zeros(width * (room + 3)).data
 
 
 def _sorted_by_length(texts: Texts, *, longest_first: bool) -> Texts:

@@ -9,8 +9,8 @@ not fit, are scored pair by pair.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import repeat
+from dataclasses import dataclass, field
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from refsim.metrics._compiled import CellSet, Texts, take
 from refsim.metrics._rows import score_rows
 from refsim.metrics._threads import thread_count
+from refsim.metrics._workspace import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_STEPS, _MOST_CELLS = 2**22, 2**26
 _WIDEST_BLOCK, _NARROWEST_BLOCK = 512, 4
 _WORTH_A_THREAD = 100
-_CANDIDATES_AT_ONCE, _FEWEST_AT_ONCE, _TURNS_A_BLOCK = 4096, 16, 5
+_CANDIDATES_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class _Matrix:
     references: Sequence[str]
     max_order: int | None
     encode: Encode
+    tables: Tables = field(default_factory=Tables)
 
     def score(self, rows: range, block: _Block, threads: int | None) -> NDArray[np.float64]:
         """Return the scores (rows, columns) of some candidates against a block."""
@@ -83,7 +85,7 @@ class _Matrix:
         columns, cells = block
         if cells is None:
             return _pair_by_pair(some, [self.references[i] for i in columns], self.max_order, self.encode, threads)
-        return cells.score_each(*self.encode(some), self.max_order, threads)
+        return cells.score_each(*self.encode(some), self.max_order, threads, self.tables)
 
 
 def _score_blocks(matrix: _Matrix, threads: int | None) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
@@ -106,8 +108,7 @@ def _score_blocks(matrix: _Matrix, threads: int | None) -> Iterator[tuple[int, N
             ]
             each = threads if len(built) == 1 else 1
             for rows in _in_steps(range(len(matrix.candidates)), _CANDIDATES_AT_ONCE):
-                step = len(rows) if len(built) == 1 else max(_FEWEST_AT_ONCE, -(-len(rows) // _TURNS_A_BLOCK))
-                turns = [(part, block) for part in _in_steps(rows, step) for block in built]
+                turns = [(part, block) for part in (_shrinking(rows) if len(built) > 1 else [rows]) for block in built]
                 scored = pool.map(matrix.score, *zip(*turns, strict=True), repeat(each))
                 yield from ((part.start, block[0], scores) for (part, block), scores in zip(turns, scored, strict=True))
 
@@ -115,6 +116,12 @@ def _score_blocks(matrix: _Matrix, threads: int | None) -> Iterator[tuple[int, N
 def _in_steps(rows: range, step: int) -> Iterator[range]:
     """Yield parts of `step` rows, the last one shorter."""
     return (rows[i : i + step] for i in range(0, len(rows), step))
+
+
+def _shrinking(rows: range) -> list[range]:
+    """Return four parts, ever smaller ones, so that threads that take them in turn end at about the same time."""
+    marks = [len(rows) * share // 10 for share in (0, 4, 7, 9, 10)]
+    return [rows[start:stop] for start, stop in pairwise(marks) if stop > start]
 
 
 def _divide(lengths: NDArray[np.int64], longest: int, threads: int) -> tuple[int, list[NDArray[np.intp]]]:

@@ -113,3 +113,17 @@ def landing_room(longest: int) -> tuple[memoryview, ...]:
     room = max(1, longest)
     sizes = (room, room, 2 * room, 260)
     return tuple(np.empty(size, np.int64).data for size in sizes)
+
+
+class Tables(threading.local):
+    """Two tables of zeros a thread, which the kernel leaves zero: made once, for all calls that share them."""
+
+    def __init__(self) -> None:
+        self._kept = (np.zeros(0), np.zeros(0))
+
+    def views(self, size: int) -> tuple[memoryview, memoryview]:
+        """Return both, with `size` places each."""
+        if len(self._kept[0]) < size:
+            self._kept = (np.zeros(size), np.zeros(size))
+        first, second = self._kept
+        return first[:size].data, second[:size].data
