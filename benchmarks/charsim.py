@@ -98,8 +98,9 @@ and one thread, except where wall time is said; no garbage collection while the 
 no earlier one had (other samples, one replaced character in each text), so that a cache helps nobody. fastchrf's
 `aggregate_chrf` and sacrebleu's and fastchrf's chrF compare n-grams up to order 6; charsim compares every order.
 fastchrf is given all its work in one call, the fastest way it has. A few slow peers run on a part of the work, scaled.
-Memory is the growth of the resident peak in a fresh process. Two threads are measured first. Growth rows: time at one size against another, or the cost
-per character at the largest size against the smallest. {check}
+Memory is the growth of the resident peak in a fresh process. Growth rows: time at one size against another, or the cost
+per character at the largest size against the smallest. Two threads are measured first.
+{check}
 
 ## Results
 
