@@ -146,7 +146,7 @@ class SymbolTable:
         """Return the table that has these clusters, as `clusters` gave them; CompiledSetError if it cannot have."""
         table = cls()
         for i, cluster in enumerate(clusters):
-            if len(cluster) <= 1 or len(_find_clusters(cluster)) != 1:
+            if len(cluster) <= 1 or len(find_clusters(cluster)) != 1:
                 raise CompiledSetError(
                     f"cluster {i} of the symbol table is {cluster!r}: expected a grapheme cluster of several "
                     f"code points, by regex's tables here ({_grapheme_version()}); compile the references again"
@@ -177,14 +177,14 @@ class SymbolTable:
         if text.isascii() and "\r\n" not in text:
             return text.encode()  # CR LF is the only cluster of several code points in ASCII
         if grow:
-            return [ord(c) if len(c) == 1 else self._add(c) for c in _find_clusters(text)]
-        return [ord(c) if len(c) == 1 else self._codes.get(c, NO_SYMBOL) for c in _find_clusters(text)]
+            return [ord(c) if len(c) == 1 else self._add(c) for c in find_clusters(text)]
+        return [ord(c) if len(c) == 1 else self._codes.get(c, NO_SYMBOL) for c in find_clusters(text)]
 
     def _add(self, cluster: str) -> int:
         return self._codes.setdefault(cluster, _FIRST_CLUSTER + len(self._codes))
 
 
-def _find_clusters(text: str) -> list[str]:
+def find_clusters(text: str) -> list[str]:
     """Return the extended grapheme clusters of a text, which joined give the text."""
     import regex  # noqa: PLC0415  it loads in 20 ms and few need it; it caches the compiled pattern itself
 

@@ -68,6 +68,13 @@ def check_texts(values: object, place: str, *, example: str = "['...', '...']") 
     return listed
 
 
+def check_share(share: object, place: str = "share") -> None:
+    """Raise InputError unless the value is a number above 0 and at most 1."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        message = f"{place} is {share!r}; expected a number above 0 and at most 1"
+        raise InputError(message)
+
+
 def check_references(references: object, place: str = "references") -> list[str]:
     """Return one candidate's references as a list of strings, at least one."""
     texts = check_texts(

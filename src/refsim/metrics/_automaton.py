@@ -1312,6 +1312,63 @@ def count(
     return tally[1] == 0
 
 
+def tabulate(
+    keys: cython.const[cython.longlong][::1], sums: cython.const[cython.longlong][::1],
+    totals: cython.const[cython.longlong][::1], states: cython.int[::1], table_start: cython.longlong[::1],
+    table: cython.longlong[::1],
+) -> int:
+    """Write weights and rows into `states`, and the `table`; return how many states have rows there.
+
+    `keys` (state << 32 | times, ascending) and `sums` are what `count` left in its hash table. Row one of a
+    state covers the references that hold it once. With n keys and m totals beyond 32 bits (fractional weights
+    on a fine grid), `table_start` has room for n + m + 1 and `table` for 2 n + m rows.
+    """
+    i: cython.longlong = 0
+    j: cython.longlong
+    state: cython.longlong
+    row: cython.longlong = 0
+    group: cython.longlong = 0
+    base: cython.longlong
+    left: cython.longlong
+    with cython.nogil:
+        for state in range(totals.shape[0]):
+            states[8 * state + 2] = cython.cast(cython.int, totals[state] if totals[state] <= 0x7FFFFFFF else -1)
+        while i < keys.shape[0]:
+            state = keys[i] >> 32
+            left = 0
+            j = i
+            while j < keys.shape[0] and keys[j] >> 32 == state:
+                left += sums[j]
+                j += 1
+            base = totals[state] - left
+            states[8 * state + 3] = cython.cast(cython.int, group)
+            table_start[group] = row
+            group += 1
+            table[3 * row] = 1
+            table[3 * row + 1] = base
+            table[3 * row + 2] = left
+            row += 1
+            while i < j:
+                base += sums[i] * (keys[i] & 0x7FFFFFFF)
+                left -= sums[i]
+                table[3 * row] = keys[i] & 0x7FFFFFFF
+                table[3 * row + 1] = base
+                table[3 * row + 2] = left
+                row += 1
+                i += 1
+        for state in range(totals.shape[0]):
+            if totals[state] > 0x7FFFFFFF and states[8 * state + 3] < 0:
+                states[8 * state + 3] = cython.cast(cython.int, group)
+                table_start[group] = row
+                group += 1
+                table[3 * row] = 1
+                table[3 * row + 1] = totals[state]
+                table[3 * row + 2] = 0
+                row += 1
+        table_start[group] = row
+    return group
+
+
 # ---------------------------------------------------------------------------------------------------
 # Candidates against a frozen set
 
@@ -1849,7 +1906,7 @@ def score_base(
     classes. `bounds` holds 4 numbers a candidate: how much of its own weight leaves the set, the class
     of that text, the weight K of what is left, the weight of the empty references left. `steps` and
     `direct` J (T + 3) zeros, left so, `run` J + 1, the rest as in `score_cells`; `per_order` gets the last
-    candidate's rho(1), rho(2), ... as far as it reaches.
+    candidate's rho(n), then precision(n), then recall(n), averaged over references, each for a third of its places.
     """
     c: cython.longlong
     j: cython.longlong
@@ -1865,6 +1922,9 @@ def score_base(
     rho: cython.double
     shared: cython.double
     heads: cython.double
+    recall: cython.double
+    precision: cython.double
+    told: cython.longlong = per_order.shape[0] // 3
     same: cython.double[::1] = run[width:]
     last: cython.longlong[::1] = buckets[256:260]
     with cython.nogil:
@@ -1879,8 +1939,10 @@ def score_base(
                 total = 0.0
                 for n in range(1, orders + 1):
                     total += rho * inverse[n]
-                    if n <= per_order.shape[0]:
+                    if n <= told:
                         per_order[n - 1] = rho
+                        per_order[told + n - 1] = rho
+                        per_order[2 * told + n - 1] = rho
                 out[c] = total / harmonic[orders] if orders > 0 else 1.0
                 continue
             landed = _walk(codes, offsets[c], offsets[c + 1], states, more, root, landings, last)
@@ -1927,10 +1989,112 @@ def score_base(
                         shared += direct[width * n + j]
                     if shared != 0.0:
                         rho += shared / (heads * (lengths[j] + n - 1))
-                if n <= per_order.shape[0]:
+                if n <= told:
                     per_order[n - 1] = rho
+                    precision = 0.0
+                    recall = 0.0
+                    for j in range(width):
+                        shared = run[j]
+                        if n <= bend:
+                            shared += direct[width * n + j]
+                        if shared != 0.0:
+                            precision += shared / (heads * (t + n - 1))
+                            recall += shared / (heads * (lengths[j] + n - 1))
+                    per_order[told + n - 1] = precision
+                    per_order[2 * told + n - 1] = recall
                 total += rho * inverse[n]
             for n in range(width * (bend + 1)):
                 steps[n] = 0.0
                 direct[n] = 0.0
             out[c] = total / harmonic[orders]
+
+
+# ---------------------------------------------------------------------------------------------------
+# Explaining
+
+
+def trace(
+    codes: cython.const[cython.int][::1], states: cython.const[cython.int][::1],
+    more: cython.const[cython.int][::1], root: cython.const[cython.int][::1], where: cython.longlong[::1],
+    lengths: cython.longlong[::1], held: cython.char[::1],
+) -> None:
+    """Walk one text through a frozen set: at each position the longest suffix that some reference holds.
+
+    `where` and `lengths` get its state and length, 0 for none. `held` (zeros, one a state, or empty) gets 1
+    for the states whose longest string the text holds.
+    """
+    i: cython.longlong = 0
+    at: cython.longlong = 0
+    state: cython.longlong = 0
+    length: cython.longlong = 0
+    place: cython.longlong
+    with cython.nogil:
+        for i in range(codes.shape[0]):
+            place = 0
+            while state > 0:
+                place = _step(states, more, state, codes[i])
+                if place > 0:
+                    break
+                state = states[8 * state]
+                length = states[8 * state + 1]
+            if state == 0 and codes[i] < root.shape[0]:
+                place = root[codes[i]]
+            state = place
+            length = length + 1 if state > 0 else 0
+            where[i] = state
+            lengths[i] = length
+            if held.shape[0] > 0 and state > 0:
+                at = state if length == states[8 * state + 1] else states[8 * state]
+                while at > 0 and held[at] == 0:
+                    held[at] = 1
+                    at = states[8 * at]
+
+
+def sites(
+    codes: cython.const[cython.int][::1], offsets: cython.const[cython.longlong][::1],
+    states: cython.const[cython.int][::1], more: cython.const[cython.int][::1], root: cython.const[cython.int][::1],
+    ends: cython.longlong[::1],
+) -> None:
+    """Write, for each state of a set, where in the set's own `codes` one of its strings ends; the root gets 0."""
+    r: cython.longlong
+    i: cython.longlong
+    state: cython.longlong
+    up: cython.longlong
+    with cython.nogil:
+        for r in range(offsets.shape[0] - 1):
+            state = 0
+            for i in range(offsets[r], offsets[r + 1]):
+                state = root[codes[i]] if state == 0 else _step(states, more, state, codes[i])
+                if ends[state] == 0:
+                    ends[state] = i + 1
+        # Every state is one that a prefix lands in, or above one; and those below have the larger numbers.
+        for state in range(ends.shape[0] - 1, 0, -1):
+            up = states[8 * state]
+            if ends[up] == 0:
+                ends[up] = ends[state]
+    ends[0] = 0
+
+
+def cover(lengths: cython.const[cython.longlong][::1], queue: cython.longlong[::1], best: cython.longlong[::1]) -> None:
+    """For each position, the end of the longest of the matches that cover it, the leftmost of equal ones; -1: none.
+
+    `lengths[e]` is the length of the longest match that ends at e; `queue` has as many places.
+    """
+    i: cython.longlong
+    e: cython.longlong = 0
+    head: cython.longlong = 0
+    tail: cython.longlong = 0
+    count: cython.longlong = lengths.shape[0]
+    with cython.nogil:
+        # Matches begin in the order in which they end. The queue holds ends, their lengths falling.
+        for i in range(count):
+            while e < count and e - lengths[e] + 1 <= i:
+                if e >= i and lengths[e] > 0:
+                    while tail > head and lengths[queue[tail - 1]] < lengths[e]:
+                        tail -= 1
+                    queue[tail] = e
+                    tail += 1
+                e += 1
+            while tail > head and queue[head] < i:
+                head += 1
+            best[i] = queue[head] if tail > head else -1

@@ -128,6 +128,25 @@ def _count_in(
 
 
 @dataclass(frozen=True, eq=False)
+class Trace:
+    """Where the T prefixes of a text land in a set: `where` and `lengths` (T,), and which states it `held` (V,)."""
+
+    where: Longs
+    lengths: Longs
+    held: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Strings of a set: `states`, `lengths`, `weights` of the references that hold them, `ends` in the set's codes."""
+
+    states: NDArray[np.intp]
+    lengths: Longs
+    weights: Longs
+    ends: Longs
+
+
+@dataclass(frozen=True, eq=False)
 class SumSet:
     """A compiled set for the main and the median form: sums over all references per state."""
 
@@ -172,12 +191,45 @@ class SumSet:
         self._run(codes, offsets, bounds, scale, max_order, threads, np.empty(0, np.int64), out)
         return out
 
-    def overlaps(self, codes: Ints, bounds: Longs, orders: int) -> Longs:
-        """Return the summed overlaps o(1) .. o(`orders`) of one candidate."""
-        overlaps = np.zeros(orders, np.int64)
+    def overlaps(self, codes: Ints, bounds: Longs, scale: int, orders: int) -> tuple[float, Longs]:
+        """Return one candidate's score over `orders` orders, and its summed overlaps o(1) .. o(`orders`)."""
+        overlaps, score = np.zeros(orders, np.int64), np.empty(1)
         offsets = np.array([0, len(codes)], np.int64)
-        self._run(codes, offsets, bounds, 1, None, 1, overlaps, np.empty(1))
-        return overlaps
+        self._run(codes, offsets, bounds, scale, orders, 1, overlaps, score)
+        return float(score[0]), overlaps
+
+    def trace(self, codes: Ints) -> Trace:
+        """Return where one text lands, character by character."""
+        where, lengths = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+        held = np.zeros(len(self.automaton), np.int8)
+        kernel.trace(codes.data, *self.automaton.views(), where.data, lengths.data, held.data)
+        return Trace(where, lengths, held)
+
+    def holders(self, states: Longs) -> Longs:
+        """Return the weight of the references that hold the strings of each of these states; 0 for the root."""
+        grid = self.automaton.states.reshape(-1, 8)
+        weights: Longs = grid[states, 2].astype(np.int64)
+        large = np.flatnonzero(weights < 0)
+        if len(large):
+            rows = self.table_start[grid[states[large], 3]]
+            weights[large] = self.table[3 * rows + 1] + self.table[3 * rows + 2]
+        return weights
+
+    def shared(self, least: int) -> Shared:
+        """Return the longest strings that references of weight `least` or more hold: none can be longer either way."""
+        grid = self.automaton.states.reshape(-1, 8)
+        frequent = self.holders(np.arange(len(grid))) >= max(1, least)
+        frequent[0] = False
+        extended = np.zeros(len(grid), bool)
+        # To the left: a longer string of the same ends is in a state below. To the right: along an edge.
+        extended[grid[frequent, 0]] = True
+        extended |= frequent[grid[:, 5]]
+        owners = np.repeat(np.arange(len(grid)), grid[:, 7])
+        extended[owners[frequent[self.automaton.more[1::2][_ranges(grid[:, 6], grid[:, 7])]]]] = True
+        states = np.flatnonzero(frequent & ~extended)
+        ends = np.zeros(len(grid), np.int64)
+        kernel.sites(self.texts.codes.data, self.texts.offsets.data, *self.automaton.views(), ends.data)
+        return Shared(states, grid[states, 1].astype(np.int64), self.holders(states), ends[states])
 
     def _run(
         self, codes: Ints, offsets: Longs, bounds: Longs, scale: int, max_order: int | None, threads: int | None,
@@ -201,46 +253,25 @@ class SumSet:
         spread(work, sizes, threads)
 
 
+def _ranges(starts: Ints, counts: Ints) -> Longs:
+    """Return the numbers start .. start + count - 1 of every range, one after the other."""
+    total = np.cumsum(counts, dtype=np.int64)
+    places: Longs = np.arange(total[-1] if len(total) else 0) + np.repeat(starts - total + counts, counts)
+    return places
+
+
 def _tabulate(states: Ints, totals: Longs, seen: Longs, sums: Longs) -> tuple[Longs, Longs]:
     """Write weights into `states`, and return the table of states that some reference holds twice or more.
 
-    Rows (count, A, B) a state, ascending: for m hits, from that count on, the overlap is A + m B. Row
-    one covers the references that hold it once.
+    Rows (count, A, B) a state, ascending: for m hits, from that count on, the overlap is A + m B.
     """
-    keys = seen[seen != 0]
-    order = np.argsort(keys)
-    keys, weight = keys[order], sums[seen != 0][order]
-    state, times = keys >> 32, keys & 0x7FFFFFFF
-    first = np.flatnonzero(np.diff(state, prepend=-1))
-    owners = state[first]
-    sizes = np.diff(first, append=len(state))
-    group = np.repeat(np.arange(len(first)), sizes)
-    more_than_once = np.add.reduceat(weight, first) if len(first) else np.empty(0, np.int64)
-    once = totals[owners] - more_than_once
-
-    start = np.concatenate([[0], np.cumsum(sizes + 1)]).astype(np.int64)
-    table = np.empty((len(state) + len(first), 3), np.int64)
-    table[start[:-1]] = np.stack([np.ones_like(once), once, more_than_once], axis=1)
-    place = np.arange(len(state)) + group + 1
-    sum_weight, sum_product = np.cumsum(weight), np.cumsum(weight * times)
-    before_weight = np.where(first > 0, sum_weight[first - 1], 0)
-    before_product = np.where(first > 0, sum_product[first - 1], 0)
-    table[place, 0] = times
-    table[place, 1] = once[group] + sum_product - before_product[group]
-    table[place, 2] = more_than_once[group] - (sum_weight - before_weight[group])
-
-    grid = states.reshape(-1, 8)
-    fits = totals <= np.iinfo(np.int32).max
-    grid[:, 2] = np.where(fits, totals, -1)
-    grid[owners, 3] = np.arange(len(owners))
-    # A weight beyond 32 bits (fractional weights on a fine grid) stands in the table alone.
-    large = np.flatnonzero(~fits & (grid[:, 3] < 0))
-    if len(large):
-        grid[large, 3] = len(owners) + np.arange(len(large))
-        rows = np.stack([np.ones_like(large), totals[large], np.zeros_like(large)], axis=1)
-        start = np.concatenate([start, start[-1] + 1 + np.arange(len(large))])
-        table = np.concatenate([table, rows])
-    return start, table.ravel()
+    taken = np.flatnonzero(seen)
+    taken = taken[np.argsort(seen[taken])]
+    large = int(np.count_nonzero(totals > np.iinfo(np.int32).max))
+    start = np.empty(len(taken) + large + 1, np.int64)
+    table = np.empty(3 * (2 * len(taken) + large), np.int64)
+    groups = kernel.tabulate(seen[taken].data, sums[taken].data, totals.data, states.data, start.data, table.data)
+    return start[: groups + 1].copy(), table[: 3 * start[groups]].copy()
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,34 +74,17 @@ class ReferenceSet:
         self, codes: Ints, offsets: Longs, *, max_order: int | None, threads: int | None, own: Longs | None = None
     ) -> Floats:
         """Return scores (C,); `own` (C,) is how much of each candidate's own weight leaves the set first."""
-        bounds = self._bounds(np.diff(offsets), own)
+        bounds = self.bounds(np.diff(offsets), own)
         if isinstance(self.compiled, CellSet):
             return self.compiled.score_base(codes, offsets, bounds, max_order, threads)
-        return self.compiled.score(codes, offsets, bounds, self._scale, max_order, threads)
-
-    def per_order(self, codes: Ints, *, max_order: int | None) -> Floats:
-        """Return rho(1) .. rho(N) of one candidate."""
-        sizes = np.array([len(codes)], np.int64)
-        orders = max(len(codes), self.texts.longest)
-        orders = orders if max_order is None else min(orders, max_order)
-        bounds = self._bounds(sizes, None)
-        if isinstance(self.compiled, CellSet):
-            rhos = np.zeros(orders)
-            self.compiled.score_base(codes, np.array([0, len(codes)], np.int64), bounds, max_order, 1, rhos)
-            return rhos
-        _, heads, base, step = bounds[0].tolist()
-        if len(codes) == 0:
-            return np.full(orders, 1.0 if base == step == 0 else 0.0)
-        n = np.arange(orders, dtype=np.int64)
-        below = np.maximum(self._scale * heads * (len(codes) + n), base + step * n)
-        result: Floats = self._scale * self.compiled.overlaps(codes, bounds, orders) / below
-        return result
+        return self.compiled.score(codes, offsets, bounds, self.scale, max_order, threads)
 
     @property
-    def _scale(self) -> int:
+    def scale(self) -> int:
+        """What overlaps are multiplied by before they meet the bounds: 2 where a median may be half of two lengths."""
         return 2 if self.form == "median" else 1
 
-    def _bounds(self, sizes: Longs, own: Longs | None) -> Longs:
+    def bounds(self, sizes: Longs, own: Longs | None = None) -> Longs:
         """Return, per candidate of these lengths, the four numbers that the kernel's functions ask for."""
         own = np.zeros(len(sizes), np.int64) if own is None else own
         left = self.heads - own

@@ -11,12 +11,15 @@ import numpy as np
 
 from refsim._version import __version__
 from refsim.errors import InputError
-from refsim.metrics._arguments import check_references, check_text, check_texts
-from refsim.metrics._compiled import Texts, check_size
+from refsim.metrics._arguments import check_references, check_share, check_text, check_texts
+from refsim.metrics._compiled import SumSet, Texts, check_size
+from refsim.metrics._explain import Explanation
+from refsim.metrics._orders import score_orders
 from refsim.metrics._reference_set import ReferenceSet, distinct
 from refsim.metrics._store import write_set
 from refsim.metrics._symbols import Encoder
 from refsim.metrics._threads import thread_count
+from refsim.metrics._verdict import judge
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from refsim.metrics._compiled import Shared
+    from refsim.metrics._verdict import Language, Verdict
     from refsim.metrics.charsim import Charsim
 
 
@@ -45,6 +50,7 @@ class CharsimScorer:
         self._encode = Encoder(metric.preparation)
         self._set = ReferenceSet.of(metric.form, Texts(*self._encode(self._texts), counts))
         self._encode.closed()
+        self._shared: dict[int, Shared] = {}
 
     @property
     def metric(self) -> Charsim:
@@ -116,8 +122,62 @@ class CharsimScorer:
 
     def per_order(self, candidate: str) -> NDArray[np.float64]:
         """Return rho(1) .. rho(N) (N,) of one candidate, before they are weighted by 1/n."""
-        text = self._metric.preparation.apply([check_text(candidate, "candidate")])
-        return self._set.per_order(self._encode(text)[0], max_order=self._metric.max_order)
+        return self.explain(candidate).orders.rho
+
+    def explain(self, candidate: str, *, against: str | None = None, share: float = 0.5) -> Explanation:
+        """Return why the candidate scores what it does; with `against`, what another candidate in its place changes.
+
+        `share` in (0, 1] says how many of the references must hold a string that is listed as missing.
+        """
+        check_share(share)
+        other = None if against is None else self._explain(check_text(against, "against"), share, None)
+        return self._explain(check_text(candidate, "candidate"), share, other)
+
+    def judge(self, candidate: str, at_least: float | None = None, *, language: Language = "en") -> Verdict:
+        """Return the score with a sentence that says why; `passed` is whether it is `at_least` that."""
+        return judge(self.explain(candidate), at_least, language)
+
+    def _explain(self, text: str, share: float, against: Explanation | None) -> Explanation:
+        prepared = self._metric.preparation.apply([text])[0]
+        codes = self.encode_one(prepared)
+        result = score_orders(self._set, codes, self._metric.max_order)
+        return Explanation(self, prepared, codes, result, share=share, against=against)
+
+    @cached_property
+    def sums(self) -> SumSet:
+        """The references with one sum per state, as every form but base has them anyway."""
+        compiled = self._set.compiled
+        if isinstance(compiled, SumSet):
+            return compiled
+        return SumSet.of(Texts(*self._encode(self._texts), self._weights))
+
+    def encode_one(self, prepared: str) -> NDArray[np.int32]:
+        """Return the symbols (T,) of one text that is prepared already."""
+        return self._encode([prepared])[0]
+
+    def part(self, reference: int, start: int, stop: int) -> str:
+        """Return the characters from `start` to `stop` of one of the different references."""
+        return "".join(self.split(self._texts[reference])[start:stop])
+
+    def split(self, prepared: str) -> Sequence[str]:
+        """Return the characters (T,) of a prepared text, as the metric counts them."""
+        return self._encode.split(prepared)
+
+    def holders(self, prepared: str) -> int:
+        """Return how many of the references, repeats counted, hold a prepared text."""
+        codes = self.encode_one(prepared)
+        if not len(codes):
+            return len(self)
+        found = self.sums.trace(codes)
+        return int(self.sums.holders(found.where[-1:])[0]) if found.lengths[-1] == len(codes) else 0
+
+    def shared(self, share: float) -> Shared:
+        """Return the longest strings that at least this share of the references hold."""
+        # The product of a decimal share and a count may miss a whole number by a rounding.
+        least = math.ceil(round(share * len(self), 9))
+        if least not in self._shared:
+            self._shared[least] = self.sums.shared(least)
+        return self._shared[least]
 
     def ceiling(self, *, threads: int | None = None) -> float:
         """Return the mean score of the references, each against all the others: what one of them would get.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from refsim.text import Preparation, SymbolTable, code_points
+from refsim.text import Preparation, SymbolTable, code_points, find_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,10 @@ class Encoder:
             return self._table.encode(texts, grow=False)
         with self._lock:
             return self._table.encode(texts, grow=True)
+
+    def split(self, text: str) -> Sequence[str]:
+        """Return the characters (T,) of one text, as strings that joined give the text."""
+        return text if self._table is None else find_clusters(text)
 
     def closed(self) -> Encoder:
         """Return this encoder, from now on without new clusters: it may be shared, and never grows."""

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from refsim.metrics._explain import Explanation
+    from refsim.metrics._verdict import Language, Verdict
     from refsim.segments import Batch
 
 Form = Literal["main", "base", "median"]
@@ -209,7 +211,47 @@ class Charsim:
 
     def per_order(self, candidate: str, references: Sequence[str]) -> NDArray[np.float64]:
         """Return rho(1) .. rho(N) (N,), in [0, 1]: what each order gives before it is weighted by 1/n."""
-        return self.compile(references).per_order(candidate)
+        return self.explain(candidate, references).orders.rho
+
+    def explain(
+        self, candidate: str, references: Sequence[str], *, against: str | None = None, share: float = 0.5
+    ) -> Explanation:
+        """Return why the candidate scores what it does: order by order, character by character, what is missing.
+
+        `against` is another text in the candidate's place: what it changes is explained too. `share` in (0, 1] says
+        how many of the references must hold a string for it to be listed as missing. Raises InputError as `score` does.
+        """
+        return self._scorer(check_references(references)).explain(candidate, against=against, share=share)
+
+    def judge(
+        self, candidate: str, references: Sequence[str], at_least: float | None = None, *, language: Language = "en"
+    ) -> Verdict:
+        """Return the score with one sentence that says why, and whether it is `at_least` so much (in [0, 1]).
+
+        The sentence, in English ("en") or Japanese ("ja"), names the largest loss and up to three pieces that
+        the candidate lacks; it is never empty and has 300 characters at most. Raises InputError as `score` does.
+        """
+        return self._scorer(check_references(references)).judge(candidate, at_least, language=language)
+
+    def judge_batch(
+        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], at_least: float | None = None, *,
+        language: Language = "en",
+    ) -> list[Verdict]:  # fmt: skip
+        """Return the verdict on each candidate (S,); arguments as in `score_batch` and `judge`."""
+        texts, singles, lists = check_rows(candidates, references)
+        rows = lists or [[text] for text in singles or ()]
+        verdicts: list[Verdict | None] = [None] * len(texts)
+        for listed, members in _group(rows).items():
+            scorer = self._scorer(list(listed))
+            for i in members:
+                verdicts[i] = scorer.judge(texts[i], at_least, language=language)
+        return [verdict for verdict in verdicts if verdict is not None]
+
+    def _scorer(self, references: list[str]) -> CharsimScorer:
+        """Return checked references compiled: one alone is soon done, and would only push others out of the cache."""
+        if len(references) == 1:
+            return CharsimScorer(self, self.preparation.apply(references))
+        return self.compile(references)
 
     def compile(self, references: Sequence[str], *, threads: int | None = None) -> CharsimScorer:
         """Return a Scorer of this metric for one fixed list of references.

@@ -1,0 +1,192 @@
+"""What each order of a charsim score gives, and what of it is lost to length and to content.
+
+Take one term of the average: a the candidate's n-grams, b the references' (main: their mean, median: their median,
+base: of one reference, and averaged over these), S the overlap, m = max(a, b), k = max(min(a, b), S). Then
+
+    1 - S/m  =  (m - k)/m  +  (k - S)/m
+                 |              content: n-grams there was room for, and that were others
+                 shortness if a < b, excess if a > b: length alone
+
+Weighted with 1/(n H_N) and summed over orders: 1 = score + shortness + excess + content. In the median form S may
+exceed the median length, else k is min(a, b).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsim.metrics._compiled import CellSet, SumSet
+from refsim.metrics._workspace import order_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from refsim.metrics._reference_set import ReferenceSet
+
+    Ints = NDArray[np.int32]
+    Longs = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+# Orders times lengths that are worked on at once, in the base form.
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where 1 went: `score` + `shortness` + `excess` + `content` is 1, to 1e-12, and none is negative."""
+
+    score: float
+    shortness: float
+    excess: float
+    content: float
+
+    @property
+    def largest(self) -> str | None:
+        """The name of the largest loss, None where nothing was lost; of equal ones the first."""
+        losses = {name: getattr(self, name) for name in ("shortness", "excess", "content")}
+        name = max(losses, key=lambda name: losses[name])
+        return name if losses[name] > 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """Orders n = 1 .. N of one score, as arrays (N,).
+
+    `overlap`: common n-grams, mean over references. `candidate_length`, `reference_length`: n-grams of either side, the
+    latter as the form averages it. `rho` in [0, 1]; `weight` 1/(n H_N); `precision` and `recall`, mean over references,
+    of which `rho` takes the smaller: `recall_binds` and `precision_binds` are the shares of references where that is
+    recall (the candidate is shorter) and precision (longer), 0 or 1 but in the base form. `shortness`, `excess` and
+    `content` are the parts of 1 - `rho`.
+    """
+
+    overlap: Floats
+    candidate_length: Floats
+    reference_length: Floats
+    rho: Floats
+    weight: Floats
+    precision: Floats
+    recall: Floats
+    recall_binds: Floats
+    precision_binds: Floats
+    shortness: Floats
+    excess: Floats
+    content: Floats
+
+    def __len__(self) -> int:
+        """Return the number of orders N."""
+        return len(self.rho)
+
+    @property
+    def contribution(self) -> Floats:
+        """What each order adds to the score (N,)."""
+        return self.rho * self.weight
+
+    def lost(self, part: str) -> float:
+        """Return "shortness", "excess" or "content", weighted and summed over orders."""
+        return float(np.dot(getattr(self, part), self.weight))
+
+
+def score_orders(references: ReferenceSet, codes: Ints, max_order: int | None) -> tuple[float, Orders]:
+    """Return one candidate's score, to the last bit that of every other way, and what its orders say."""
+    longest = max(len(codes), references.texts.longest)
+    orders = longest if max_order is None else min(longest, max_order)
+    if isinstance(references.compiled, CellSet):
+        return _base(references, references.compiled, codes, orders)
+    return _averaged(references, references.compiled, codes, orders)
+
+
+def _averaged(references: ReferenceSet, compiled: SumSet, codes: Ints, orders: int) -> tuple[float, Orders]:
+    """Main and median form: numerators and denominators are integers, `scale` times the references' weight K."""
+    bounds, scale = references.bounds(np.array([len(codes)], np.int64)), references.scale
+    _, heads, first, step = bounds[0].tolist()
+    unit = scale * heads
+    steps = np.arange(orders, dtype=np.int64)
+    theirs = first + step * steps
+    if len(codes):
+        score, overlap = compiled.overlaps(codes, bounds, scale, orders)
+        overlap *= scale
+        own = unit * (len(codes) + steps)
+    else:
+        # No n-grams at all, as many as the references have if those are empty too.
+        score, overlap = float(first == step == 0), np.zeros(orders, np.int64)
+        own = overlap
+    most = np.maximum(np.maximum(own, theirs), 1)
+    least = np.maximum(np.minimum(own, theirs), overlap)
+    length = (np.maximum(own, theirs) - least) / most
+    shorter, longer = own < theirs, own > theirs
+    rho = overlap / most if len(codes) or not score else np.ones(orders)
+    return score, Orders(
+        overlap=overlap / unit,
+        candidate_length=own / unit,
+        reference_length=theirs / unit,
+        rho=rho,
+        weight=_weights(orders),
+        precision=np.divide(overlap, own, out=rho.copy(), where=own > 0),
+        recall=np.divide(overlap, theirs, out=rho.copy(), where=theirs > 0),
+        recall_binds=shorter.astype(np.float64),
+        precision_binds=longer.astype(np.float64),
+        shortness=length * shorter,
+        excess=length * longer,
+        content=(least - overlap) / most,
+    )
+
+
+def _base(references: ReferenceSet, compiled: CellSet, codes: Ints, orders: int) -> tuple[float, Orders]:
+    """Base form: each reference has a denominator of its own, and the parts are means over references."""
+    size, heads = len(codes), references.heads
+    told = np.zeros(3 * orders)
+    bounds = references.bounds(np.array([size], np.int64))
+    score = float(compiled.score_base(codes, np.array([0, size], np.int64), bounds, orders, 1, told)[0])
+    rho, precision, recall = told.reshape(3, orders)
+    lengths, weights = references.texts.lengths, references.texts.weights
+    own = (size + np.arange(orders, dtype=np.float64)) * (size > 0)
+    filled, empty = int(weights[lengths > 0].sum()), int(weights[lengths == 0].sum())
+    characters = int((lengths * weights).sum())
+    longer = lengths > size
+    shorter = (lengths < size) & (lengths > 0)
+    shortness = _mean_shortness(lengths[longer], weights[longer], size, orders) / heads
+    excess = np.full(orders, empty / heads if size else 0.0)
+    if size:
+        excess += int(((size - lengths) * weights)[shorter].sum()) / own / heads
+    return score, Orders(
+        overlap=precision * own,
+        candidate_length=own,
+        reference_length=(characters + filled * np.arange(orders)) / heads,
+        rho=rho,
+        weight=_weights(orders),
+        precision=precision,
+        recall=recall,
+        recall_binds=np.full(orders, weights[longer].sum() / heads),
+        precision_binds=np.full(orders, weights[lengths < size].sum() / heads),
+        shortness=shortness,
+        excess=excess,
+        content=np.maximum(1.0 - shortness - excess - rho, 0.0),
+    )
+
+
+def _mean_shortness(lengths: Longs, weights: Longs, size: int, orders: int) -> Floats:
+    """Return, per order, the sum over longer references of weight times (b - a)/b."""
+    sums = np.zeros(orders)
+    lengths, weights = _by_length(lengths, weights)
+    for start in range(0, orders, max(1, _AT_ONCE // max(1, len(lengths)))):
+        steps = np.arange(start, min(orders, start + max(1, _AT_ONCE // max(1, len(lengths)))))
+        theirs = lengths[:, None] + steps
+        missing = (lengths - size)[:, None] if size else theirs
+        sums[steps] = (weights[:, None] * (missing / theirs)).sum(axis=0)
+    return sums
+
+
+def _by_length(lengths: Longs, weights: Longs) -> tuple[Longs, Longs]:
+    """Return the different lengths, and the weight of each."""
+    different, places = np.unique(lengths, return_inverse=True)
+    return different, np.bincount(places.ravel(), weights, len(different)).astype(np.int64)
+
+
+def _weights(orders: int) -> Floats:
+    """Return 1/(n H_N) for n = 1 .. N."""
+    inverse, harmonic = order_weights(orders)
+    weights: Floats = np.asarray(inverse)[1 : orders + 1] / (harmonic[orders] if orders else 1.0)
+    return weights
