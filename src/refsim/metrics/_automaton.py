@@ -306,7 +306,7 @@ def _land(
 ) -> cython.longlong:
     """Walk a candidate: where each of its prefixes lands, grouped by matched length; return the longest.
 
-    `land` gets 4 numbers a position: state, length, next of the same length, (free).
+    `land` gets 4 numbers a position: state, length (0: nothing matches), next of the same length, (free).
     """
     state: cython.longlong = 0
     length: cython.longlong = 0
@@ -337,12 +337,12 @@ def _land(
             if length > longest:
                 longest = length
             land[at] = cython.cast(cython.int, target)
-            land[at + 1] = cython.cast(cython.int, length)
             land[at + 2] = by_length[length]
             by_length[length] = cython.cast(cython.int, at)
-            at += 4
         else:
             length = 0
+        land[at + 1] = cython.cast(cython.int, length)
+        at += 4
     return longest
 
 
@@ -427,6 +427,8 @@ def _land_dense(
         if letter == 0:
             state = 0
             length = 0
+            land[at + 1] = 0
+            at += 4
             continue
         target = moves[width * state + letter]
         if target == 0:
@@ -581,9 +583,12 @@ def _overlap_pair(
     references: cython.const[cython.int][::1], b: cython.longlong, r: cython.longlong, nodes: cython.int[::1],
     edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1], slots: cython.int[::1],
     tally: cython.longlong[::1], moves: cython.int[::1], land: cython.int[::1], by_length: cython.int[::1],
-    order: cython.int[::1], buckets: cython.int[::1], steps: cython.longlong[::1],
+    order: cython.int[::1], buckets: cython.int[::1], steps: cython.longlong[::1], only_land: cython.bint,
 ) -> cython.longlong:
-    """Add one pair's interior overlaps to `steps`; return the longest match, -1 where the hash table was too small."""
+    """Add one pair's interior overlaps to `steps`; return the longest match, -1 where the hash table was too small.
+
+    With `only_land` no more is done than to fill `land`.
+    """
     j: cython.longlong
     width: cython.longlong = 1
     states: cython.longlong
@@ -618,7 +623,10 @@ def _overlap_pair(
         if tally[2] != 0:
             for j in range(keys.shape[0]):
                 keys[j] = 0
-    if longest > 0:
+    if only_land:
+        for j in range(1, longest + 1):
+            by_length[j] = -1
+    elif longest > 0:
         _overlap_one(nodes, states, land, by_length, longest, r, order, buckets, steps)
     return longest
 
@@ -704,7 +712,7 @@ def _score_alone(
     suffix = _common(candidates, a, a + t, references, b, b + r, True)
     longest = _overlap_pair(
         candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land, by_length, order,
-        buckets, steps,
+        buckets, steps, False,
     )
     if longest < 0:
         return -1.0
@@ -759,7 +767,7 @@ def _add_references(
                 slopes[t + 2] += 1
             longest = _overlap_pair(
                 candidates, a, t, references, b, r, nodes, edges, root, keys, slots, tally, moves, land, by_length,
-                order, buckets, steps,
+                order, buckets, steps, False,
             )
             if longest < 0:
                 return -1
@@ -895,6 +903,61 @@ def score_rows(
                 break
             out[i] = score
     return done
+
+
+def overlap_alone(
+    candidates: cython.const[cython.int][::1], references: cython.const[cython.int][::1],
+    inverse: cython.const[cython.double][::1], harmonic: cython.const[cython.double][::1],
+    nodes: cython.int[::1], edges: cython.int[::1], root: cython.int[::1], keys: cython.longlong[::1],
+    slots: cython.int[::1], tally: cython.longlong[::1], moves: cython.int[::1], land: cython.int[::1],
+    work: cython.int[::1], steps: cython.longlong[::1], overlaps: cython.longlong[::1],
+    lengths: cython.longlong[::1],
+) -> float:
+    """Write o(1), o(2), ... of one pair, as many as `overlaps` takes, and return the score over that many orders.
+
+    `lengths` gets, for each position of the candidate, the longest match that ends there. The score is that of
+    `score_rows`, to the last bit; 0 if `overlaps` is empty. Neither text is empty; the arrays are those of
+    `score_rows`, and -1 is returned where the hash table was too small.
+    """
+    t: cython.longlong = candidates.shape[0]
+    r: cython.longlong = references.shape[0]
+    orders: cython.longlong = overlaps.shape[0]
+    longer: cython.longlong = t if t > r else r
+    prefix: cython.longlong
+    suffix: cython.longlong
+    longest: cython.longlong
+    n: cython.longlong
+    interior: cython.longlong = 0
+    total: cython.double = 0.0
+    by_length: cython.int[::1] = work[: steps.shape[0] - 1]
+    order: cython.int[::1] = work[steps.shape[0] - 1 :]
+    room: cython.longlong = order.shape[0] // 3
+    buckets: cython.int[::1] = order[2 * room :]
+    with cython.nogil:
+        prefix = _common(candidates, 0, t, references, 0, r, False)
+        suffix = _common(candidates, 0, t, references, 0, r, True)
+        longest = _overlap_pair(
+            candidates, 0, t, references, 0, r, nodes, edges, root, keys, slots, tally, moves, land, by_length, order,
+            buckets, steps, orders == 0,
+        )
+        for n in range(1, orders + 1):
+            if n <= longest + 1:
+                interior += steps[n]
+            overlaps[n - 1] = interior + (prefix if prefix < n - 1 else n - 1) + (suffix if suffix < n - 1 else n - 1)
+            if prefix == t and t == r:
+                overlaps[n - 1] = t + n - 1
+            total += (
+                cython.cast(cython.double, overlaps[n - 1])
+                / cython.cast(cython.double, longer + n - 1)
+                * inverse[n]
+            )
+        if orders > 0:
+            total /= harmonic[orders]
+            for n in range(longest + 2):
+                steps[n] = 0
+        for n in range(t):
+            lengths[n] = land[4 * n + 1]
+    return total if longest >= 0 else -1.0
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -96,6 +96,13 @@ class Automaton:
         """Return states, more, root, as the kernel's functions take them."""
         return tuple(array.data for array in (self.states, self.more, self.root))
 
+    def trace(self, codes: Ints) -> Trace:
+        """Return where one text lands, character by character."""
+        where, lengths = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+        held = np.zeros(len(self), np.int8)
+        kernel.trace(codes.data, *self.views(), where.data, lengths.data, held.data)
+        return Trace(where, lengths, held)
+
 
 def _count_in(
     kind: int,
@@ -200,10 +207,12 @@ class SumSet:
 
     def trace(self, codes: Ints) -> Trace:
         """Return where one text lands, character by character."""
-        where, lengths = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
-        held = np.zeros(len(self.automaton), np.int8)
-        kernel.trace(codes.data, *self.automaton.views(), where.data, lengths.data, held.data)
-        return Trace(where, lengths, held)
+        return self.automaton.trace(codes)
+
+    @property
+    def different(self) -> int:
+        """How many different characters there are."""
+        return int(np.count_nonzero(self.automaton.root))
 
     def holders(self, states: Longs) -> Longs:
         """Return the weight of the references that hold the strings of each of these states; 0 for the root."""

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refsim.metrics._compiled import SumSet, Texts
+from refsim.metrics._compiled import SumSet
 from refsim.metrics._kernel import kernel
 from refsim.metrics._orders import Orders, Parts
 from refsim.metrics._reference_set import ReferenceSet
+from refsim.metrics._single import Single
 from refsim.text import NO_SYMBOL
 
 if TYPE_CHECKING:
@@ -108,15 +109,18 @@ class Explanation:
     """
 
     def __init__(  # noqa: PLR0913  what it explains
-        self, scorer: CharsimScorer, candidate: str, codes: Ints, result: tuple[float, Orders], *,
-        share: float, against: Explanation | None,
+        self, scorer: CharsimScorer, candidate: str, codes: Ints, score: float, orders: Orders, *,
+        trace: Trace | None, share: float, against: Explanation | None,
     ) -> None:  # fmt: skip
         self.scorer = scorer
         self.candidate = candidate
-        self.score, self.orders = result
+        self.score = score
+        self.orders = orders
         self.share = share
         self.against = against
         self._codes = codes
+        if trace is not None:
+            self.__dict__["_trace"] = trace
 
     def __repr__(self) -> str:
         """Return what it is, in one line."""
@@ -152,23 +156,26 @@ class Explanation:
     @cached_property
     def chance(self) -> int:
         """The least length of a match with the references that is longer than chance makes them."""
-        sums = self._sums
-        return chance_length(len(sums.texts.codes), int(np.count_nonzero(sums.automaton.root)))
+        return chance_length(len(self._sums.texts.codes), self._sums.different)
 
     @cached_property
     def missing(self) -> list[Missing]:
         """What at least `share` of the references share and the candidate lacks: at most 20, by share times length."""
         chosen = self._largest_missing()
-        if not chosen:
-            return []
-        least = chance_length(len(self._codes), len(set(self._codes.tolist())))
-        return [Missing(text, weight, weight / len(self.scorer), self._lacking(text, least)) for text, weight in chosen]
+        lacking = self._lacking([text for text, _ in chosen])
+        heads = len(self.scorer)
+        return [
+            Missing(text, count, count / heads, parts) for (text, count), parts in zip(chosen, lacking, strict=True)
+        ]
 
     @cached_property
     def supporters(self) -> list[Supporter]:
         """The references that give the candidate the highest scores, each on its own: at most 5, the best first."""
         texts = self._sums.texts
-        scores = ReferenceSet("main", self._own).score(
+        if len(texts) == 1:
+            return [Supporter(0, self.scorer.references[0], len(self.scorer), self.score)]
+        # Seen from the other side: what a reference scores against the candidate is the same to the last bit.
+        scores = ReferenceSet("main", SumSet.of(self._own.texts)).score(
             texts.codes, texts.offsets, max_order=self.scorer.metric.max_order, threads=None
         )
         references, weights = self.scorer.references, self.scorer.weights
@@ -210,7 +217,7 @@ class Explanation:
         return found
 
     @property
-    def _sums(self) -> SumSet:
+    def _sums(self) -> SumSet | Single:
         return self.scorer.sums
 
     @cached_property
@@ -218,12 +225,12 @@ class Explanation:
         return self._sums.trace(self._codes)
 
     @cached_property
-    def _own(self) -> SumSet:
+    def _own(self) -> Single:
         """The candidate, as the only text of a set."""
         # Clusters that no reference has are all one symbol here, one that no reference has.
         spare = int(self._sums.texts.codes.max(initial=0)) + 1
         codes = np.where(self._codes == NO_SYMBOL, np.int32(spare), self._codes)
-        return SumSet.of(Texts(codes, np.array([0, len(codes)], np.int64), np.ones(1, np.int64)))
+        return Single.of(codes)
 
     def _largest_missing(self) -> list[tuple[str, int]]:
         shared = self.scorer.shared(self.share)
@@ -246,14 +253,32 @@ class Explanation:
         end = stop - int(offsets[text])
         return self.scorer.part(text, end - length, end)
 
-    def _lacking(self, text: str, least: int) -> tuple[tuple[int, int], ...]:
-        """Return the parts of a text that no match with the candidate covers, of at least `least` characters."""
-        lengths = self._own.trace(self.scorer.encode_one(text)).lengths
+    def _lacking(self, texts: Sequence[str]) -> list[tuple[tuple[int, int], ...]]:
+        """Return, for each text, the parts that no match with the candidate covers, of `chance` length or more."""
+        if not texts:
+            return []
+        own = self._own
+        least = chance_length(len(self._codes), own.different)
+        # One walk over all of them, with a character in between that the candidate does not have.
+        apart = np.array([own.texts.codes.max(initial=0) + 1], np.int32)
+        pieces = [self.scorer.encode_one(text) for text in texts]
+        lengths = own.trace(np.concatenate([part for piece in pieces for part in (piece, apart)])).lengths
         ends = cover(lengths)
-        lacks = np.concatenate([[False], (ends < 0) | (lengths[ends] < least), [False]])
-        starts = np.concatenate([[0], np.cumsum(list(map(len, self.scorer.split(text))))])
-        edges = starts[np.flatnonzero(lacks[1:] != lacks[:-1])].tolist()
-        return tuple(zip(edges[::2], edges[1::2], strict=True))
+        lacks = (ends < 0) | (lengths[ends] < least)
+        starts = np.cumsum([0, *(len(piece) + 1 for piece in pieces)]).tolist()
+        return [
+            _runs(lacks[start : start + len(piece)], self.scorer.split(text))
+            for text, piece, start in zip(texts, pieces, starts[:-1], strict=True)
+        ]
+
+
+def _runs(marks: NDArray[np.bool_], symbols: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return where runs of marked characters begin and end, in code points of the text that the characters make up."""
+    edges = np.flatnonzero(np.diff(marks, prepend=False, append=False))
+    if not isinstance(symbols, str):
+        edges = np.cumsum([0, *map(len, symbols)])[edges]
+    places = edges.tolist()
+    return tuple(zip(places[::2], places[1::2], strict=True))
 
 
 def cover(lengths: Longs) -> Longs:

@@ -113,24 +113,31 @@ def _averaged(references: ReferenceSet, compiled: SumSet, codes: Ints, orders: i
         # No n-grams at all, as many as the references have if those are empty too.
         score, overlap = float(first == step == 0), np.zeros(orders, np.int64)
         own = overlap
-    most = np.maximum(np.maximum(own, theirs), 1)
-    least = np.maximum(np.minimum(own, theirs), overlap)
-    length = (np.maximum(own, theirs) - least) / most
+    return score, order_shares(overlap, own, theirs, unit=unit)
+
+
+def order_shares(overlap: Longs, own: Longs, theirs: Longs, *, unit: int) -> Orders:
+    """Return what orders say from whole numbers (N,), each `unit` times the n-grams: in common, ours, theirs."""
+    longest, shortest = np.maximum(own, theirs), np.minimum(own, theirs)
+    # In an order where neither side has n-grams nothing is lost, as between two empty texts.
+    most = np.maximum(longest, 1)
+    kept = np.maximum(shortest, overlap)
+    length = (longest - kept) / most
     shorter, longer = own < theirs, own > theirs
-    rho = overlap / most if len(codes) or not score else np.ones(orders)
-    return score, Orders(
+    rho = np.where(longest > 0, overlap / most, 1.0)
+    return Orders(
         overlap=overlap / unit,
         candidate_length=own / unit,
         reference_length=theirs / unit,
         rho=rho,
-        weight=_weights(orders),
-        precision=np.divide(overlap, own, out=rho.copy(), where=own > 0),
-        recall=np.divide(overlap, theirs, out=rho.copy(), where=theirs > 0),
+        weight=_weights(len(rho)),
+        precision=np.where(own > 0, overlap / np.maximum(own, 1), rho),
+        recall=np.where(theirs > 0, overlap / np.maximum(theirs, 1), rho),
         recall_binds=shorter.astype(np.float64),
         precision_binds=longer.astype(np.float64),
         shortness=length * shorter,
         excess=length * longer,
-        content=(least - overlap) / most,
+        content=(kept - overlap) / most,
     )
 
 

@@ -75,3 +75,31 @@ def _score_piece(
 
 def _largest_gap(offsets: NDArray[np.int64]) -> int:
     return int((offsets[1:] - offsets[:-1]).max()) if len(offsets) > 1 else 0
+
+
+def overlap_alone(
+    codes: NDArray[np.int32], reference: NDArray[np.int32], orders: int
+) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
+    """Return one pair's score over so many orders, its overlaps (orders,), and its matches: `score_rows`, told in full.
+
+    The last are, for each position of the candidate (T,), the length of the longest match that ends there. With
+    no orders the score is 0. Neither text may be empty.
+    """
+    overlaps, lengths = np.empty(orders, np.int64), np.empty(len(codes), np.int64)
+    sizes = (len(codes), len(reference), 1)
+    top = int(reference.max())
+    space, shared = row_space(*sizes, top)
+    weights = order_weights(max(sizes))
+    while True:
+        given = (codes.data, reference.data, *weights, *space.alone)
+        try:
+            score = kernel.overlap_alone(*given, overlaps.data, lengths.data)
+        except BaseException:
+            # As in `_score_piece`.
+            forget_row_space()
+            raise
+        if score >= 0:
+            return score, overlaps, lengths
+        if shared:
+            space, shared = RowSpace(*sizes, top), False
+        space.more_hash_room()

@@ -16,6 +16,7 @@ from refsim.metrics._compiled import SumSet, Texts, check_size
 from refsim.metrics._explain import Explanation
 from refsim.metrics._orders import score_orders
 from refsim.metrics._reference_set import ReferenceSet, distinct
+from refsim.metrics._single import Single
 from refsim.metrics._store import write_set
 from refsim.metrics._symbols import Encoder
 from refsim.metrics._threads import thread_count
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from refsim.metrics._compiled import Shared
+    from refsim.metrics._compiled import Shared, Trace
     from refsim.metrics._verdict import Language, Verdict
     from refsim.metrics.charsim import Charsim
 
@@ -47,10 +48,15 @@ class CharsimScorer:
             counts = np.zeros(len(self._texts), np.int64)
             np.add.at(counts, places, np.asarray(weights, np.int64))
         self._weights = counts
+        self._heads = int(counts.sum())
         self._encode = Encoder(metric.preparation)
-        self._set = ReferenceSet.of(metric.form, Texts(*self._encode(self._texts), counts))
+        self._counted = Texts(*self._encode(self._texts), counts)
         self._encode.closed()
         self._shared: dict[int, Shared] = {}
+
+    @cached_property
+    def _set(self) -> ReferenceSet:
+        return ReferenceSet.of(self._metric.form, self._counted)
 
     @property
     def metric(self) -> Charsim:
@@ -89,7 +95,7 @@ class CharsimScorer:
 
     def __len__(self) -> int:
         """Return the number K of references, repeats counted."""
-        return self._set.heads
+        return self._heads
 
     def __repr__(self) -> str:
         """Return what it is, in one line."""
@@ -140,16 +146,20 @@ class CharsimScorer:
     def _explain(self, text: str, share: float, against: Explanation | None) -> Explanation:
         prepared = self._metric.preparation.apply([text])[0]
         codes = self.encode_one(prepared)
-        result = score_orders(self._set, codes, self._metric.max_order)
-        return Explanation(self, prepared, codes, result, share=share, against=against)
+        trace: Trace | None = None
+        if isinstance(self.sums, Single):
+            score, orders, trace = self.sums.score_orders(codes, self._metric.max_order)
+        else:
+            score, orders = score_orders(self._set, codes, self._metric.max_order)
+        return Explanation(self, prepared, codes, score, orders, trace=trace, share=share, against=against)
 
     @cached_property
-    def sums(self) -> SumSet:
-        """The references with one sum per state, as every form but base has them anyway."""
-        compiled = self._set.compiled
-        if isinstance(compiled, SumSet):
-            return compiled
-        return SumSet.of(Texts(*self._encode(self._texts), self._weights))
+    def sums(self) -> SumSet | Single:
+        """The references as explanations ask for them, in the order of `references`."""
+        if len(self._texts) == 1:
+            return Single(self._counted)
+        # The base form keeps a sum for each length, and texts in order of length.
+        return compiled if isinstance(compiled := self._set.compiled, SumSet) else SumSet.of(self._counted)
 
     def encode_one(self, prepared: str) -> NDArray[np.int32]:
         """Return the symbols (T,) of one text that is prepared already."""

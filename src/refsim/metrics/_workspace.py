@@ -81,6 +81,12 @@ class RowSpace:
         )
         self.views = (*self.growth.views(), *(array.data for array in self._scratch))
 
+    @property
+    def alone(self) -> tuple[memoryview, ...]:
+        """The views without those that only several references a row need."""
+        *common, _, steps, _, _ = self.views
+        return (*common, steps)
+
     def more_hash_room(self) -> None:
         """Bring a hash table four times as large."""
         self.growth.hash_room(2 * len(self.growth.keys))
