@@ -19,7 +19,7 @@ import numpy as np
 
 from refsim.metrics._compiled import SumSet
 from refsim.metrics._kernel import kernel
-from refsim.metrics._orders import Orders, Parts
+from refsim.metrics._orders import ORDER_COLUMNS, Orders, Parts
 from refsim.metrics._reference_set import ReferenceSet
 from refsim.metrics._single import Single
 from refsim.text import NO_SYMBOL
@@ -199,7 +199,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON: arrays as lists, one entry an order or a character."""
-        orders = {name: getattr(self.orders, name).tolist() for name in Orders.__dataclass_fields__}
+        orders = {name: getattr(self.orders, name).tolist() for name in ORDER_COLUMNS}
         found: dict[str, Any] = {
             "signature": self.signature,
             "candidate": self.candidate,
@@ -227,9 +227,11 @@ class Explanation:
     @cached_property
     def _own(self) -> Single:
         """The candidate, as the only text of a set."""
-        # Clusters that no reference has are all one symbol here, one that no reference has.
-        spare = int(self._sums.texts.codes.max(initial=0)) + 1
-        codes = np.where(self._codes == NO_SYMBOL, np.int32(spare), self._codes)
+        codes = self._codes
+        if len(codes) and codes.max() == NO_SYMBOL:
+            # Clusters that no reference has are all one symbol here, one that no reference has.
+            spare = int(self._sums.texts.codes.max(initial=0)) + 1
+            codes = np.where(codes == NO_SYMBOL, np.int32(spare), codes)
         return Single.of(codes)
 
     def _largest_missing(self) -> list[tuple[str, int]]:
@@ -274,7 +276,7 @@ class Explanation:
 
 def _runs(marks: NDArray[np.bool_], symbols: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """Return where runs of marked characters begin and end, in code points of the text that the characters make up."""
-    edges = np.flatnonzero(np.diff(marks, prepend=False, append=False))
+    edges = np.flatnonzero(np.concatenate([marks, [False]]) != np.concatenate([[False], marks]))
     if not isinstance(symbols, str):
         edges = np.cumsum([0, *map(len, symbols)])[edges]
     places = edges.tolist()

@@ -14,6 +14,7 @@ exceed the median length, else k is min(a, b).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
     Longs = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+ORDER_COLUMNS = (
+    *("overlap", "candidate_length", "reference_length", "rho", "weight", "precision", "recall"),
+    *("recall_binds", "precision_binds", "shortness", "excess", "content"),
+)
 
 # Orders times lengths that are worked on at once, in the base form.
 _AT_ONCE = 1 << 20
@@ -52,14 +58,22 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False)
+class Sides:
+    """Precision and recall of each order, and for which share of the references each is the smaller one (N,)."""
+
+    precision: Floats
+    recall: Floats
+    recall_binds: Floats
+    precision_binds: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Orders:
     """Orders n = 1 .. N of one score, as arrays (N,).
 
     `overlap`: common n-grams, mean over references. `candidate_length`, `reference_length`: n-grams of either side, the
-    latter as the form averages it. `rho` in [0, 1]; `weight` 1/(n H_N); `precision` and `recall`, mean over references,
-    of which `rho` takes the smaller: `recall_binds` and `precision_binds` are the shares of references where that is
-    recall (the candidate is shorter) and precision (longer), 0 or 1 but in the base form. `shortness`, `excess` and
-    `content` are the parts of 1 - `rho`.
+    latter as the form averages it. `rho` in [0, 1]; `weight` 1/(n H_N). `shortness`, `excess` and `content` are parts
+    of 1 - `rho`. `precision` and `recall` are means over references, of which `rho` takes the smaller one each.
     """
 
     overlap: Floats
@@ -67,13 +81,41 @@ class Orders:
     reference_length: Floats
     rho: Floats
     weight: Floats
-    precision: Floats
-    recall: Floats
-    recall_binds: Floats
-    precision_binds: Floats
     shortness: Floats
     excess: Floats
     content: Floats
+    sides: Sides | None = None
+
+    @property
+    def precision(self) -> Floats:
+        """The share of the candidate's n-grams that a reference has, mean over references (N,)."""
+        return self._sides.precision
+
+    @property
+    def recall(self) -> Floats:
+        """The share of a reference's n-grams that the candidate has (N,)."""
+        return self._sides.recall
+
+    @property
+    def recall_binds(self) -> Floats:
+        """For which share of the references the candidate is shorter, so that `rho` is recall (N,)."""
+        return self._sides.recall_binds
+
+    @property
+    def precision_binds(self) -> Floats:
+        """For which share of the references the candidate is longer, so that `rho` is precision (N,)."""
+        return self._sides.precision_binds
+
+    @cached_property
+    def _sides(self) -> Sides:
+        """As given, else from the lengths, as they are in every form but base."""
+        if self.sides is not None:
+            return self.sides
+        own, theirs = self.candidate_length, self.reference_length
+        # Where a side has no n-grams there is nothing to take a share of.
+        precision = np.divide(self.overlap, own, out=self.rho.copy(), where=own > 0)
+        recall = np.divide(self.overlap, theirs, out=self.rho.copy(), where=theirs > 0)
+        return Sides(precision, recall, (own < theirs).astype(np.float64), (own > theirs).astype(np.float64))
 
     def __len__(self) -> int:
         """Return the number of orders N."""
@@ -118,27 +160,28 @@ def _averaged(references: ReferenceSet, compiled: SumSet, codes: Ints, orders: i
 
 def order_shares(overlap: Longs, own: Longs, theirs: Longs, *, unit: int) -> Orders:
     """Return what orders say from whole numbers (N,), each `unit` times the n-grams: in common, ours, theirs."""
-    longest, shortest = np.maximum(own, theirs), np.minimum(own, theirs)
-    # In an order where neither side has n-grams nothing is lost, as between two empty texts.
-    most = np.maximum(longest, 1)
-    kept = np.maximum(shortest, overlap)
-    length = (longest - kept) / most
-    shorter, longer = own < theirs, own > theirs
-    rho = np.where(longest > 0, overlap / most, 1.0)
+    most = np.maximum(own, theirs)
+    if len(own) and most[-1] == 0:
+        return _nothing_lost(len(own))
+    kept = np.maximum(np.minimum(own, theirs), overlap)
+    length = (most - kept) / most
+    excess = np.where(own > theirs, length, 0.0)
     return Orders(
         overlap=overlap / unit,
         candidate_length=own / unit,
         reference_length=theirs / unit,
-        rho=rho,
-        weight=_weights(len(rho)),
-        precision=np.where(own > 0, overlap / np.maximum(own, 1), rho),
-        recall=np.where(theirs > 0, overlap / np.maximum(theirs, 1), rho),
-        recall_binds=shorter.astype(np.float64),
-        precision_binds=longer.astype(np.float64),
-        shortness=length * shorter,
-        excess=length * longer,
+        rho=overlap / most,
+        weight=_weights(len(own)),
+        shortness=length - excess,
+        excess=excess,
         content=(kept - overlap) / most,
     )
+
+
+def _nothing_lost(orders: int) -> Orders:
+    """Return what the orders of two empty texts say, the median reference being one of them."""
+    none = np.zeros(orders)
+    return Orders(none, none, none, none + 1.0, _weights(orders), none, none, none)
 
 
 def _base(references: ReferenceSet, compiled: CellSet, codes: Ints, orders: int) -> tuple[float, Orders]:
@@ -152,8 +195,7 @@ def _base(references: ReferenceSet, compiled: CellSet, codes: Ints, orders: int)
     own = (size + np.arange(orders, dtype=np.float64)) * (size > 0)
     filled, empty = int(weights[lengths > 0].sum()), int(weights[lengths == 0].sum())
     characters = int((lengths * weights).sum())
-    longer = lengths > size
-    shorter = (lengths < size) & (lengths > 0)
+    longer, shorter = lengths > size, (lengths < size) & (lengths > 0)
     shortness = _mean_shortness(lengths[longer], weights[longer], size, orders) / heads
     excess = np.full(orders, empty / heads if size else 0.0)
     if size:
@@ -164,13 +206,15 @@ def _base(references: ReferenceSet, compiled: CellSet, codes: Ints, orders: int)
         reference_length=(characters + filled * np.arange(orders)) / heads,
         rho=rho,
         weight=_weights(orders),
-        precision=precision,
-        recall=recall,
-        recall_binds=np.full(orders, weights[longer].sum() / heads),
-        precision_binds=np.full(orders, weights[lengths < size].sum() / heads),
         shortness=shortness,
         excess=excess,
         content=np.maximum(1.0 - shortness - excess - rho, 0.0),
+        sides=Sides(
+            precision,
+            recall,
+            np.full(orders, weights[longer].sum() / heads),
+            np.full(orders, weights[lengths < size].sum() / heads),
+        ),
     )
 
 
