@@ -19,7 +19,7 @@ import numpy as np
 
 from refsim.metrics._compiled import SumSet
 from refsim.metrics._kernel import kernel
-from refsim.metrics._orders import ORDER_COLUMNS, Orders, Parts
+from refsim.metrics._orders import ORDER_COLUMNS, Orders, Parts, band_edges
 from refsim.metrics._reference_set import ReferenceSet
 from refsim.metrics._single import Single
 from refsim.text import NO_SYMBOL
@@ -98,6 +98,12 @@ class Change:
     shortness: float
     excess: float
     content: float
+
+    def bands(self) -> list[tuple[int, int, float]]:
+        """Return first order, last order and change of each band (as `Orders.bands`), the largest change first."""
+        edges = band_edges(len(self.contribution))
+        found = [(first, last, float(self.contribution[first - 1 : last].sum())) for first, last in edges]
+        return sorted(found, key=lambda band: -abs(band[2]))
 
 
 class Explanation:
@@ -197,6 +203,14 @@ class Explanation:
         }
         return Change(contribution=contribution, **parts)
 
+    def held(self, text: str) -> list[bool]:
+        """Return which characters of a reference (U,), or of a part of one, the candidate holds.
+
+        A match over a character counts if it is longer than chance makes them. The text is one that is prepared.
+        """
+        marks: list[bool] = (~self._lacks([text])[0]).tolist()
+        return marks
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON: arrays as lists, one entry an order or a character."""
         orders = {name: getattr(self.orders, name).tolist() for name in ORDER_COLUMNS}
@@ -256,7 +270,12 @@ class Explanation:
         return self.scorer.part(text, end - length, end)
 
     def _lacking(self, texts: Sequence[str]) -> list[tuple[tuple[int, int], ...]]:
-        """Return, for each text, the parts that no match with the candidate covers, of `chance` length or more."""
+        """Return, for each text, the parts that no match with the candidate covers, as places in code points."""
+        marks = self._lacks(texts)
+        return [_runs(lacks, self.scorer.split(text)) for text, lacks in zip(texts, marks, strict=True)]
+
+    def _lacks(self, texts: Sequence[str]) -> list[NDArray[np.bool_]]:
+        """Return, for each text, over which characters (U,) the candidate has no match longer than chance makes it."""
         if not texts:
             return []
         own = self._own
@@ -268,10 +287,7 @@ class Explanation:
         ends = cover(lengths)
         lacks = (ends < 0) | (lengths[ends] < least)
         starts = np.cumsum([0, *(len(piece) + 1 for piece in pieces)]).tolist()
-        return [
-            _runs(lacks[start : start + len(piece)], self.scorer.split(text))
-            for text, piece, start in zip(texts, pieces, starts[:-1], strict=True)
-        ]
+        return [lacks[start : start + len(piece)] for piece, start in zip(pieces, starts[:-1], strict=True)]
 
 
 def _runs(marks: NDArray[np.bool_], symbols: Sequence[str]) -> tuple[tuple[int, int], ...]:

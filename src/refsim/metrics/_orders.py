@@ -57,6 +57,28 @@ class Parts:
         return name if losses[name] > 0 else None
 
 
+@dataclass(frozen=True)
+class Band:
+    """Orders `first` to `last` together: their weight, what they add, and means weighted as the score weights them."""
+
+    first: int
+    last: int
+    rho: float
+    weight: float
+    contribution: float
+    recall_binds: float
+    precision_binds: float
+
+
+def band_edges(orders: int) -> list[tuple[int, int]]:
+    """Return the first and the last order of each band of N orders: 1, 2, 3, 4, and from there on twice as far."""
+    edges = [(n, n) for n in range(1, min(orders, 4) + 1)]
+    while edges and edges[-1][1] < orders:
+        last = edges[-1][1]
+        edges.append((last + 1, min(2 * last, orders)))
+    return edges
+
+
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Precision and recall of each order, and for which share of the references each is the smaller one (N,)."""
@@ -125,6 +147,24 @@ class Orders:
     def contribution(self) -> Floats:
         """What each order adds to the score (N,)."""
         return self.rho * self.weight
+
+    def bands(self) -> list[Band]:
+        """Return the orders in bands 1, 2, 3, 4, 5 to 8, 9 to 16, ...; the last ones that add nothing are one band."""
+        edges = band_edges(len(self))
+        adds = [float(self.contribution[first - 1 : last].sum()) for first, last in edges]
+        while len(edges) > 1 and adds[-1] == adds[-2] == 0:
+            (first, _), (_, last) = edges[-2:]
+            edges[-2:], adds[-2:] = [(first, last)], [0.0]
+        return [self._band(first, last, added) for (first, last), added in zip(edges, adds, strict=True)]
+
+    def _band(self, first: int, last: int, added: float) -> Band:
+        part = slice(first - 1, last)
+        weight = float(self.weight[part].sum())
+        recall, precision = (
+            float(np.dot(binds[part], self.weight[part])) / weight
+            for binds in (self.recall_binds, self.precision_binds)
+        )
+        return Band(first, last, added / weight, weight, added, recall, precision)
 
     def lost(self, part: str) -> float:
         """Return "shortness", "excess" or "content", weighted and summed over orders."""
