@@ -3,7 +3,7 @@
     main  --version: answered here, before anything is imported
           _app.py    commands, errors as one line on stderr, exit codes
           _options.py  options in groups  ->  arguments of readers, metrics
-          _score.py  _compile.py  _consensus.py   the commands
+          _score.py  _compile.py  _consensus.py  _explain.py   the commands
 
 Exit codes: 0 fine; 2 bad usage, bad input or a file that cannot be written; 130 on Ctrl-C; 141 when the reader of
 the output is gone, as for any program in a pipe.

@@ -43,6 +43,12 @@ refsim score answers.jsonl --compiled questions.refsim""",
 refsim consensus nbest.jsonl --top 1 -o best.txt
 refsim consensus samples.txt --num-candidates 8 --json
 refsim consensus nbest.jsonl --support references.parquet --on question_id""",
+    "explain": """\
+refsim explain "the dog sat on the mat" "the cat sat on the mat" "a cat sat down"
+refsim explain - "$(cat reference.txt)" < candidate.txt
+refsim explain hyp.txt -r ref1.txt -r ref2.txt --id 3
+refsim explain answers.tsv --id q1 --system A --against B
+refsim explain answers.jsonl --compiled questions.refsim --id q1 --json""",
 }
 
 
@@ -62,6 +68,7 @@ def make_app() -> App:
         ("score", "Score candidates against references: a row for each system."),
         ("compile", "Do the work on references once, and save it."),
         ("consensus", "Rank n-best lists by how far their candidates agree."),
+        ("explain", "Show why one candidate scores what it does."),
     ):
         place = f"refsim.cli._{name}:{name}"
         app.command(place, name=name, help=what, help_epilogue=_EXAMPLES[name] + "\n")
