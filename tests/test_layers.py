@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "results": BASE | FILES | {"segments", "metric"},
     "run": BASE | {"segments", "readers", "text", "metric", "metrics", "compiled", "results"},
     "analysis": BASE | FILES | {"segments", "text", "metric", "metrics", "results"},
-    "output": BASE | FILES | {"segments", "results", "analysis"},
+    "output": BASE | FILES | {"segments", "text", "metrics", "results", "analysis"},
 }
 TOPS = {"cli", "demo", "__init__", "__main__"}  # these see everything
 
