@@ -115,7 +115,7 @@ class Subject:
     scorer: "CharsimScorer"
     candidate: str
     against: str | None
-    title: str | None = None
+    title: Sequence[str] = ()
     names: Sequence[str] = ()
 
 
@@ -241,10 +241,10 @@ def _from_files(source: Source, row: RowOptions, scoring: Scoring, against: str 
     chosen = _choose([one for one in rows if _fits(one, row.system, row.sample)], rows, row)
     other = None if against is None else _choose_other(rows, chosen, against, row)
     scorer = scoring.metric.compile(chosen.references) if sets is None else _set_of(sets, chosen)
-    title = f"id {row.id}, {chosen}"
+    title = [f"id {row.id}", str(chosen)]
     if other is None:
         return Subject(scorer, chosen.candidate, None, title)
-    return Subject(scorer, chosen.candidate, other.candidate, f"{title}, against {other}", _names(chosen, other))
+    return Subject(scorer, chosen.candidate, other.candidate, [*title, f"against {other}"], _names(chosen, other))
 
 
 def _names(chosen: Row, other: Row) -> tuple[str, str]:

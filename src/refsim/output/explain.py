@@ -48,9 +48,9 @@ _PART_ASCII: Final = {"score": "#", "shortness": "=", "excess": "+", "content": 
 
 
 def print_explanation(
-    explanation: Explanation, reason: str, file: IO[str], *, title: str | None = None, names: Sequence[str] = ()
+    explanation: Explanation, reason: str, file: IO[str], *, title: Sequence[str] = (), names: Sequence[str] = ()
 ) -> None:
-    """Print why a score is what it is; `title` says which row it is, `names` what the candidates are called."""
+    """Print why a score is what it is; `title` says which row it is, `names` are what the candidates are called."""
     View(explanation, file, names or ("candidate", "against")).show(reason, title)
 
 
@@ -60,7 +60,7 @@ class View:
     def __init__(self, explanation: Explanation, file: IO[str], names: Sequence[str]) -> None:
         """Look at what the output can show."""
         self.told = explanation
-        self.names = [_printable(name) for name in names]
+        self.names = [shading.isolated(_printable(name)) for name in names]
         self.console = _console(file)
         self.is_terminal = self.console.is_terminal
         if self.is_terminal and self.console.is_dumb_terminal:
@@ -72,12 +72,12 @@ class View:
         self.styles = shading.STYLES_8 if few else shading.STYLES_256
         self.ascii = not self.console.encoding.lower().startswith("utf")
 
-    def show(self, reason: str, title: str | None) -> None:
+    def show(self, reason: str, title: Sequence[str]) -> None:
         """Print all of it."""
         told = self.told
         self.line((told.signature, "dim"))
-        if title is not None:
-            self.line((_printable(title), "dim"))
+        if title:
+            self.flow([[(shading.isolated(_printable(part)), "dim")] for part in title], indent=0)
         self.line()
         self.sentence(reason)
         self.line()
@@ -107,6 +107,8 @@ class View:
         line: list[Piece] = [(" " * indent, "")]
         used = indent
         for item in items:
+            if not any(text for text, _ in item):
+                continue
             size = sum(cell_len(text) for text, _ in item)
             if used > indent and used + 2 + size > self.width and self.is_terminal:
                 self.line(*line)
@@ -121,9 +123,9 @@ class View:
     def sentence(self, reason: str) -> None:
         """Print the sentence, on a terminal in lines that end between words."""
         if not self.is_terminal:
-            self.line((_printable_sentence(reason), ""))
+            self.line((reason, ""))
             return
-        self.console.print(Text(reason, style="bold" if self.coloured else "", overflow="fold"))
+        self.console.print(Text(reason, overflow="fold"))
 
     # Sections
 
@@ -187,7 +189,7 @@ class View:
         self.legend_of_shares(several=several)
         beside = self.is_terminal and self.width >= _SIDE_BY_SIDE
         width = (self.width - _INDENT - _GAP) // 2 if beside else self.width - _INDENT
-        heads = [[(name, "bold"), ("  ", ""), (_characters(len(one.symbols)), "dim")]
+        heads = [[("  ", ""), (name, "bold"), ("  ", ""), (_characters(len(one.symbols)), "dim")]
                  for name, one in zip(self.names, (told, other), strict=True)]  # fmt: skip
         blocks = [[head, *self.block(one.candidate, self.supported(one), width, 16, 6)]
                   for head, one in zip(heads, (told, other), strict=True)]  # fmt: skip
@@ -313,10 +315,9 @@ class View:
         margin = " " * indent
         if not text:
             return [[(margin, ""), ("(empty)", "dim")]]
-        whole = not self.is_terminal
-        passages = [shading.Passage(0, len(text), 0)] if whole else excerpt(
-            levels, width, head=head, places=places, lines=lines
-        )  # fmt: skip
+        if not self.is_terminal:
+            return [[(margin + shading.bracketed(text, levels), "")]]
+        passages = excerpt(levels, width, head=head, places=places, lines=lines)
         found: list[list[Piece]] = []
         for passage in passages:
             if passage.left_out:
@@ -331,9 +332,9 @@ class View:
         part = slice(passage.start, passage.stop)
         row = tokens(text[part], levels[part], brackets=not self.coloured)
         isolated = shading.has_right_to_left(text)
-        right = isolated and self.is_terminal and runs_from_right(text)
+        right = isolated and runs_from_right(text)
         found: list[list[Piece]] = []
-        for line in wrap(row, width) if self.is_terminal else [shading.Line(tuple(row), 0)]:
+        for line in wrap(row, width):
             pieces = [(piece, self.styles[level]) for piece, level in line.pieces(isolated=isolated)]
             found.append([(margin + " " * (width - line.width) * right, ""), *pieces])
         return found
@@ -418,8 +419,3 @@ def _left_out(count: int, width: int) -> str:
 def _padded(name: str, width: int, *, right: bool = False) -> str:
     pad = " " * (width - cell_len(name))
     return pad + name if right else name + pad
-
-
-def _printable_sentence(reason: str) -> str:
-    # The isolates in it are its own.
-    return reason.replace("\n", " ")

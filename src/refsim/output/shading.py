@@ -9,6 +9,7 @@ never within a cluster; a text from right to left is isolated, so that what stan
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -34,13 +35,8 @@ SHARES: Final = (0.0, 0.1, 0.5, 0.9)
 LEVEL_NAMES: Final = ("none", "below 10%", "below 50%", "50% or more", "90% or more")
 
 # Both colours are given, so that a text can be read on dark and on light terminals alike.
-STYLES_256: Final = (
-    *("color(231) on color(124)", "color(231) on color(130)", "color(231) on color(94)"),
-    *("color(231) on color(65)", "color(231) on color(28)", ""),
-)
-STYLES_8: Final = (
-    *("white on red", "black on yellow", "black on yellow", "black on cyan", "black on green", ""),
-)  # fmt: skip
+STYLES_256: Final = (*(f"color(231) on color({colour})" for colour in (88, 94, 58, 22, 28)), "")
+STYLES_8: Final = (*(f"white on {colour}" for colour in ("red", "magenta", "blue", "cyan", "green")), "")
 
 _OPENING: Final = ("[", "{", "{", "", "", "")
 _CLOSING: Final = ("]", "}", "}", "", "", "")
@@ -102,6 +98,8 @@ def excerpt(levels: Levels, width: int, *, head: int, places: int, lines: int) -
     losses = np.clip(ALL - levels.astype(np.int64), 0, None)
     losses[:first] = 0
     starts = _heaviest(losses, window, places)
+    if not starts:
+        first = max(first, window)
     parts = [(0, first)] * bool(first) + [(start, min(start + window, size)) for start in starts]
     found: list[Passage] = []
     shown = 0
@@ -127,31 +125,48 @@ def _heaviest(losses: NDArray[np.int64], window: int, places: int) -> list[int]:
         start = int(totals.argmax())
         if totals[start] <= 0:
             break
-        starts.append(start)
+        # Of the windows that hold all of a short loss the one in the middle shows what stands on both sides.
+        as_good = totals[start : start + window] == totals[start]
+        starts.append(start + (int(as_good.argmin()) // 2 if not as_good.all() else 0))
     return sorted(starts)
 
 
-def tokens(text: str, levels: Levels | None, *, brackets: bool) -> list[Token]:
+def tokens(text: str, levels: Levels, *, brackets: bool) -> list[Token]:
     """Return the clusters of a text with the lowest level in each; with `brackets`, these are part of the clusters."""
+    clusters, least = _clusters(text, levels)
     found: list[Token] = []
-    place = 0
-    clusters = find_clusters(text)
-    least = [UNMARKED] * len(clusters)
-    if levels is not None:
-        values = levels.tolist()
-        for i, cluster in enumerate(clusters):
-            least[i] = min(values[place : place + len(cluster)])
-            place += len(cluster)
+    marks = [_OPENING[level] for level in least]
+    before, after = ["", *marks], [*marks[1:], ""]
     for i, (cluster, level) in enumerate(zip(clusters, least, strict=True)):
         shown = printable(cluster)
-        if brackets:
-            mark = _OPENING[level]
-            before = i == 0 or _OPENING[least[i - 1]] != mark
-            after = i + 1 == len(clusters) or _OPENING[least[i + 1]] != mark
-            shown = mark * before + shown + _CLOSING[level] * after
+        if brackets and marks[i]:
+            shown = marks[i] * (before[i] != marks[i]) + shown + _CLOSING[level] * (after[i] != marks[i])
         ends = "line" if "\n" in cluster else "space" if cluster.isspace() else ""
         found.append(Token(shown, level, cell_len(shown), ends))
     return found
+
+
+def bracketed(text: str, levels: Levels) -> str:
+    """Return a text on one line with its brackets: what `tokens` give, joined, at the pace of a book."""
+    clusters, least = _clusters(text, levels)
+    if not clusters:
+        return ""
+    marks = np.array([0, 1, 1, 2, 2, 2], np.int8)[least]
+    edges = [0, *(np.flatnonzero(np.diff(marks)) + 1).tolist(), len(clusters)]
+    parts = []
+    for start, stop in itertools.pairwise(edges):
+        level = int(least[start])
+        parts += [_OPENING[level], printable("".join(clusters[start:stop])), _CLOSING[level]]
+    return isolated("".join(parts))
+
+
+def _clusters(text: str, levels: Levels) -> tuple[list[str], list[int]]:
+    """Return the clusters of a text, for no mark may stand within one, and the lowest level in each."""
+    clusters = find_clusters(text)
+    if len(clusters) == len(text):
+        return clusters, levels.tolist()
+    starts = np.cumsum([0, *map(len, clusters)])[:-1]
+    return clusters, np.minimum.reduceat(levels, starts).tolist() if len(text) else []
 
 
 def wrap(row: Sequence[Token], width: int) -> list[Line]:
@@ -176,6 +191,11 @@ def wrap(row: Sequence[Token], width: int) -> list[Line]:
     if line:
         lines.append(Line(tuple(line), used))
     return lines
+
+
+def isolated(text: str) -> str:
+    """Return a text so that it does not turn what stands beside it: as it is, unless it runs from right to left."""
+    return f"{_ISOLATE}{text}{_END_ISOLATE}" if has_right_to_left(text) else text
 
 
 def runs_from_right(text: str) -> bool:
