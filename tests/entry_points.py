@@ -52,7 +52,8 @@ def check_row(metric: Charsim, candidate: str, references: Sequence[str]) -> flo
     """Assert that every entry point gives one and the same score, next to the oracle's, and return it."""
     found = {name: entry(metric, candidate, list(references)) for name, entry in IN_PROCESS.items()}
     _assert_one_value(metric, candidate, references, found)
-    exact = oracle.score(candidate, references, metric.form, metric.max_order)
+    prepared = metric.preparation.apply_candidates([candidate])[0]
+    exact = oracle.score(prepared, metric.preparation.apply(references), metric.form, metric.max_order)
     assert found["score"] == pytest.approx(float(exact), rel=0, abs=1e-12), (metric, candidate, references)
     return found["score"]
 

@@ -79,7 +79,7 @@ def test_a_text_file_is_scored_line_by_line() -> None:
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0] == Charsim().signature
-    assert lines[1].split() == ["system", "n", "mean", "ceiling"]
+    assert lines[1].split() == ["system", "n", "mean", "ceiling", "reached"]
     assert lines[2].split()[:3] == ["hyp", "2", f"{mean(Charsim()):.4f}"]
 
 

@@ -93,7 +93,7 @@ def test_colours_are_for_terminals_alone(tmp_path: Path) -> None:
 def test_a_name_from_right_to_left_does_not_move_the_numbers(tmp_path: Path) -> None:
     """A mark before them ends its direction, on each line of a folded name, where a terminal would else swap them."""
     shown = on_terminal("score", systems_file(tmp_path, NAMES["hebrew"]), columns=60)
-    assert [line.count("\u200e1,200") for line in shown.splitlines()[2:]] == [1, 1, 0]
+    assert [line.count("\u200e1,200") for line in shown.splitlines()[2:]] == [1, 1, 0, 0]
 
 
 def test_a_name_cannot_move_the_cursor(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_scores_beside_the_headline_have_their_names() -> None:
     print_systems(Systems([row]), file)
     assert file.getvalue().splitlines() == [
         "m|x",
-        "system  n    mean  precision  recall  ceiling",
-        "A       3  0.5000     0.2500  1.0000        \N{EN DASH}",
+        "system  n    mean  precision  recall  ceiling  reached",
+        "A       3  0.5000     0.2500  1.0000        \N{EN DASH}        \N{EN DASH}",
         "\N{EN DASH} no ceiling: m has no such thing",
     ]

@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refsim.errors import CompiledSetError, InputError
-from refsim.text import NO_SYMBOL, WHITE_SPACE, Preparation, SymbolTable, UnicodeForm, WhiteSpace, code_points
+from refsim.text import NO_SYMBOL, Preparation, SymbolTable, UnicodeForm, WhiteSpace, code_points
+from refsim.whitespace import WHITE_SPACE
 from shared import PLACES
 
 FILE = PLACES[0] / "unicode/unicode.jsonl.gz"

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from refsim.metrics._scorer import CharsimScorer
+    from refsim.metrics._verdict import Language, Verdict
     from refsim.metrics.charsim import Charsim
     from refsim.segments import Batch
+    from refsim.text import Preparation
 
 _INDEX: Final = "sets.json"
 _VERSION: Final = 1
@@ -107,6 +109,11 @@ class CompiledReferences:
         return str(self._metric)
 
     @property
+    def preparation(self) -> Preparation:
+        """What is done to candidates, as it was to the references."""
+        return self._metric.preparation
+
+    @property
     def signature(self) -> str:
         """The signature of the metric; of a single set with the digest of its references."""
         return self._metric.signature if self.on is not None else self._scorer("").signature
@@ -135,6 +142,11 @@ class CompiledReferences:
                 self._ceilings[key] = scorer.ceiling(threads=threads) if len(scorer) > 1 else float("nan")
             ceilings[rows] = self._ceilings[key]
         return ceilings
+
+    def judge_segment(self, batch: Batch, i: int, *, language: Language = "en") -> Verdict:
+        """Return the verdict on one row of a batch, against the set of its key."""
+        key = "" if self.on is None else str(batch.column(self.column)[i])
+        return self._scorer(key).judge(batch.candidates[i], language=language)
 
     @property
     def _metric(self) -> Charsim:

@@ -9,7 +9,7 @@ signature of its metric beside it: two numbers compare only if their signatures 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from refsim._atomic import replacing
@@ -39,6 +39,8 @@ class SegmentScores:
     `stats` has the rows of statistics and `signatures` the signature of each metric, by its label; `scores` has
     the scores (S,) by column: the label for a metric's headline, "label.name" for its other scores. `ceilings`
     has, by label, what each segment's references score among themselves (S,): NaN where there are not two.
+    `not_extracted` tells candidates in which there was no answer to extract, `markers` how many hold chat markers
+    that nobody extracts.
     """
 
     batch: Batch
@@ -47,6 +49,8 @@ class SegmentScores:
     scores: Mapping[str, NDArray[np.float64]]
     ceilings: Mapping[str, NDArray[np.float64]]
     signatures: Mapping[str, str]
+    not_extracted: Sequence[str] = ()
+    markers: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of segments S."""
@@ -80,7 +84,8 @@ class SystemScore:
     """One system under one metric: `scores` by name, headline first, over `count` segments.
 
     `ceiling` is the mean of what the references of those segments score among themselves, over the
-    `ceiling_count` segments that have two or more; without any it is None, and `no_ceiling` says why.
+    `ceiling_count` segments that have two or more; without any it is None, and `no_ceiling` says why. `of_ceiling` is
+    the mean score of the same segments divided by it: 1 is as good as a reference, and None cannot be had.
     """
 
     system: str
@@ -91,6 +96,7 @@ class SystemScore:
     ceiling: float | None
     ceiling_count: int
     no_ceiling: str | None = None
+    of_ceiling: float | None = None
 
     @property
     def mean(self) -> float:
@@ -108,6 +114,7 @@ class SystemScore:
             **others,
             "ceiling": self.ceiling,
             "ceiling_count": self.ceiling_count,
+            "of_ceiling": self.of_ceiling,
             "signature": self.signature,
         }
 
@@ -195,8 +202,12 @@ class Systems(_Table):
 
 @dataclass(frozen=True)
 class Results:
-    """What an evaluation gives: the tables `systems` and `segments`, and what was left out on the way."""
+    """What an evaluation gives: the tables `systems` and `segments`, and what was left out on the way.
+
+    `skipped` tells rows that could not be read as they should, `not_extracted` those without an answer to extract.
+    """
 
     systems: Systems
     segments: Segments
     skipped: Sequence[str] = ()
+    not_extracted: Sequence[str] = ()

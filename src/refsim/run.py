@@ -10,11 +10,14 @@ ceiling of a list of references is worked out once, however many segments and sy
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+import warnings
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from refsim.errors import InputError
+from refsim.extraction import count_markers, describe_markers
 from refsim.metric import Stats, Total
 from refsim.metrics import make_metrics
 from refsim.results import Results, Segments, SegmentScores, Systems, SystemScore
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
     from refsim.metric import Metric, Scorer
     from refsim.segments import Batch
+    from refsim.text import Preparation
 
 # A number and a digest each: at most some 20 MB, while an item's rows from many systems may lie far apart.
 _CEILINGS_KEPT: Final = 100_000
@@ -49,7 +53,10 @@ def evaluate(
     tally = Tally()
     with read(source, **reading) as reader:
         parts = [tally.add(part) for part in stream(reader, metrics, threads=threads, ceilings=ceilings)]
-    return Results(tally.systems(), Segments(parts), tuple(reader.skipped))
+    if tally.markers:
+        described = describe_markers(tally.markers, sum(map(len, parts)))
+        warnings.warn(f"chat-markers: {described}", ChatMarkersWarning, stacklevel=2)
+    return Results(tally.systems(), Segments(parts), tuple(reader.skipped), tuple(tally.not_extracted))
 
 
 def stream(
@@ -66,14 +73,29 @@ def stream(
     labelled = make_metrics(metrics)
     signatures = {label: metric.signature for label, metric in labelled.items()}
     tops = {label: _Ceilings(metric, threads) for label, metric in labelled.items()} if ceilings else {}
+    preparations = {metric.preparation for metric in labelled.values() if hasattr(metric, "preparation")}
     for batch in batches:
+        not_extracted = [text for preparation in preparations for text in _not_extracted(preparation, batch)]
+        markers = {} if any(one.extract for one in preparations) else count_markers(batch.candidates)
         stats = {label: metric.measure(batch, threads=threads) for label, metric in labelled.items()}
         scores: dict[str, NDArray[np.float64]] = {}
         for label, metric in labelled.items():
             for i, (name, values) in enumerate(metric.finish(stats[label]).items()):
                 scores[f"{label}.{name}" if i else label] = values
         top = {label: ceiling.of_batch(batch) for label, ceiling in tops.items()}
-        yield SegmentScores(batch, labelled, stats, scores, top, signatures)
+        yield SegmentScores(batch, labelled, stats, scores, top, signatures, not_extracted, markers)
+
+
+def _not_extracted(preparation: Preparation, batch: Batch) -> list[str]:
+    """Tell the candidates without an answer, by their places; raise InputError for the first if that is asked for."""
+    missed = [f"{batch.place(i)}: extract {why}" for i, why in preparation.not_extracted(batch.candidates).items()]
+    if missed and preparation.no_extract == "error":
+        raise InputError(f"{missed[0]}; mend the row, or choose keep or empty for no_extract")
+    return missed
+
+
+class ChatMarkersWarning(UserWarning):
+    """Candidates hold think blocks or chat markers, and they are scored as text."""
 
 
 class Tally:
@@ -85,16 +107,23 @@ class Tally:
         self._asked = False
         self._totals: dict[tuple[str, str], Total] = {}
         self._tops: dict[tuple[str, str], Total] = {}
+        self._below: dict[tuple[str, str], Total] = {}
+        self.not_extracted: list[str] = []
+        self.markers: Counter[str] = Counter()
 
     def add(self, part: SegmentScores) -> SegmentScores:
         """Add the scores of a batch, and return them."""
         self._metrics = part.metrics
         self._asked = bool(part.ceilings)
+        self.not_extracted += part.not_extracted
+        self.markers.update(part.markers)
         for system, rows in _rows_by_system(part.batch.systems):
             for label, stats in part.stats.items():
                 _add(self._totals, (label, system), stats.rows[rows])
                 tops = part.ceilings[label][rows] if label in part.ceilings else np.empty(0)
-                _add(self._tops, (label, system), tops[~np.isnan(tops), np.newaxis])
+                known = ~np.isnan(tops)
+                _add(self._tops, (label, system), tops[known, np.newaxis])
+                _add(self._below, (label, system), stats.rows[rows][known] if len(known) else stats.rows[:0])
         return part
 
     def systems(self) -> Systems:
@@ -115,7 +144,14 @@ class Tally:
             ceiling=top.mean()[0] if top.count else None,
             ceiling_count=top.count,
             no_ceiling=None if top.count else self._why_no_ceiling(metric),
+            of_ceiling=self._of_ceiling(metric, self._below[label, system], top),
         )
+
+    def _of_ceiling(self, metric: Metric, below: Total, top: Total) -> float | None:
+        """Return the mean of the segments that have a ceiling over that ceiling; None without one, or where it is 0."""
+        if not top.count or not top.mean()[0]:
+            return None
+        return next(iter(metric.finish_total(below).values())) / top.mean()[0]
 
     def _why_no_ceiling(self, metric: Metric) -> str:
         if not self._asked:

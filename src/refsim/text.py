@@ -8,7 +8,6 @@ By default a text is counted as it is: every code point, lone surrogates and NUL
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -17,23 +16,19 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
+from refsim import extraction
 from refsim.errors import CompiledSetError, InputError
+from refsim.whitespace import WHITE_SPACE, WHITE_SPACE_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+NoExtract = extraction.NoExtract
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 WhiteSpace = Literal["keep", "strip", "collapse", "remove"]
 Unit = Literal["codepoint", "grapheme"]
-
-# Unicode's property White_Space, code point by code point: str.isspace and the \s of `re` also take the
-# separators U+001C to U+001F, which are controls. The set has not changed since Unicode 6.3.
-WHITE_SPACE: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
-)
-_WHITE_SPACE_RUN = re.compile(f"[{re.escape(WHITE_SPACE)}]+")
 
 NO_SYMBOL: Final = 0x7FFFFFFF
 """The code of a cluster that a `SymbolTable` does not know and may not add."""
@@ -45,11 +40,16 @@ _FIRST_CLUSTER: Final = 0x110000
 class Preparation:
     """What is done to candidates and references before characters are counted; by default nothing.
 
-    In this order: `unicode` form; `casefold`, and the form again; `whitespace`, of the property White_Space:
+    In this order: `extract` takes the answer out of the candidate alone, step by step (refsim.extraction tells them:
+    "after:</think>", "until:MARK", "line:PREFIX", "regex:PATTERN"); where a step finds nothing, `no_extract` says
+    what becomes of the candidate: "keep" leaves it, "empty" empties it, "error" is an InputError. Then, for both
+    sides: `unicode` form; `casefold`, and the form again; `whitespace`, of the property White_Space:
     "strip" removes it at both ends, "collapse" also makes each run inside one U+0020, "remove" leaves none.
     Last, `unit` says what counts as a character: a code point or an extended grapheme cluster.
     """
 
+    extract: Sequence[str] = ()
+    no_extract: NoExtract = "keep"
     unicode: UnicodeForm | None = None
     casefold: bool = False
     whitespace: WhiteSpace = "keep"
@@ -57,6 +57,7 @@ class Preparation:
 
     def __post_init__(self) -> None:
         """Refuse values that are not among the choices."""
+        object.__setattr__(self, "extract", extraction.check_steps(self.extract, self.no_extract))
         _check_choice("unicode", self.unicode, (*get_args(UnicodeForm), None))
         _check_choice("casefold", self.casefold, (True, False))
         _check_choice("whitespace", self.whitespace, get_args(WhiteSpace))
@@ -70,7 +71,7 @@ class Preparation:
     @property
     def signature(self) -> str:
         """The non-default settings with the versions of Unicode data that they depend on; "" if there are none."""
-        parts = []
+        parts = extraction.sign(self.extract, self.no_extract)
         if self.unicode is not None:
             parts.append(f"unicode={self.unicode}[{unicodedata.unidata_version}]")
         if self.casefold:
@@ -82,8 +83,30 @@ class Preparation:
             parts.append(f"unit=grapheme[{_grapheme_version()}]")
         return ",".join(parts)
 
+    def apply_candidates(self, texts: Sequence[str], place: str = "candidates") -> Sequence[str]:
+        """Return candidates prepared: the answer taken out first, where that is asked for.
+
+        Raises InputError with the index, as `place[index]`, for a text in which nothing is found, if `no_extract` is
+        "error".
+        """
+        if not self.extract:
+            return self.apply(texts)
+        taken = [extraction.extract(text, self.extract, self.no_extract) for text in texts]
+        if self.no_extract == "error":
+            for index, (_, missed) in enumerate(taken):
+                if missed is not None:
+                    raise InputError(f"{place}[{index}]: extract {extraction.why_missed(texts[index], missed)}")
+        return self.apply([text for text, _ in taken])
+
+    def not_extracted(self, texts: Sequence[str]) -> dict[int, str]:
+        """Return, by index, why nothing was found in a text where a step of `extract` found nothing."""
+        if not self.extract:
+            return {}
+        missed = {i: extraction.extract(text, self.extract, "keep")[1] for i, text in enumerate(texts)}
+        return {i: extraction.why_missed(texts[i], step) for i, step in missed.items() if step is not None}
+
     def apply(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the prepared texts, or `texts` itself if no text could change. Applying twice is applying once."""
+        """Return prepared references, or `texts` itself if none could change. Applying twice is applying once."""
         if self.unicode is None and not self.casefold and self.whitespace == "keep":
             return texts
         return [self._prepare(text) for text in texts]
@@ -108,9 +131,9 @@ class Preparation:
             case "strip":
                 return text.strip(WHITE_SPACE)
             case "collapse":
-                return _WHITE_SPACE_RUN.sub(" ", text).strip(" ")
+                return WHITE_SPACE_RUN.sub(" ", text).strip(" ")
             case "remove":
-                return _WHITE_SPACE_RUN.sub("", text)
+                return WHITE_SPACE_RUN.sub("", text)
             case _:
                 return text
 

@@ -89,6 +89,17 @@ class InputOptions:
 class PreparationOptions:
     """What is done to texts before characters are counted: refsim.Preparation, by default nothing."""
 
+    extract: Annotated[
+        list[str] | None,
+        option(
+            PREPARATION,
+            "Take the answer out of the candidate: after:MARK, until:MARK, line:PREFIX, regex:PATTERN. Repeatable.",
+        ),
+    ] = None
+    no_extract: Annotated[
+        Literal["keep", "empty", "error"] | None,
+        option(PREPARATION, "What a candidate without such an answer becomes."),
+    ] = None
     unicode: Annotated[Literal["NFC", "NFD", "NFKC", "NFKD"] | None, option(PREPARATION, "Unicode form.")] = None
     casefold: Annotated[bool | None, option(PREPARATION, "Make upper and lower case the same.")] = None
     whitespace: Annotated[

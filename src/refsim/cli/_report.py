@@ -18,10 +18,19 @@ def note(text: str) -> None:
 
 def note_skipped(skipped: Sequence[str]) -> None:
     """List the rows that were left out, with their number; of very many the first."""
-    if not skipped:
+    _note_rows("skipped {}", skipped)
+
+
+def note_not_extracted(rows: Sequence[str]) -> None:
+    """List the rows in which there was no answer to extract."""
+    _note_rows("nothing to extract in {}", rows)
+
+
+def _note_rows(what: str, rows: Sequence[str]) -> None:
+    if not rows:
         return
-    note(f"skipped {len(skipped):,} {'row' if len(skipped) == 1 else 'rows'}:")
-    for line in skipped[:_MOST_LISTED]:
+    note(what.format(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}:"))
+    for line in rows[:_MOST_LISTED]:
         sys.stderr.write(f"  {line}\n")
-    if len(skipped) > _MOST_LISTED:
-        sys.stderr.write(f"  ... and {len(skipped) - _MOST_LISTED:,} more; --json lists them all\n")
+    if len(rows) > _MOST_LISTED:
+        sys.stderr.write(f"  ... and {len(rows) - _MOST_LISTED:,} more; --json lists them all\n")

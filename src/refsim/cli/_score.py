@@ -7,12 +7,13 @@ files  --readers.read-->  batches  --run.stream-->  scores  --Tally-->  table, o
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from refsim._columns import json_text
+from refsim.analysis.worst import Worst, WorstRow
 from refsim.cli._options import (
     AS_CHARSIM,
     AS_COLUMNS,
@@ -32,15 +33,34 @@ from refsim.cli._options import (
     settings,
     target,
 )
-from refsim.cli._report import note, note_skipped
+from refsim.cli._report import note, note_not_extracted, note_skipped
 from refsim.compiled import open_compiled
 from refsim.errors import InputError
+from refsim.extraction import describe_markers
 from refsim.metric import Metric
 from refsim.output.files import check_output, row_file
 from refsim.output.progress import Progress
 from refsim.readers import read
 from refsim.results import Systems
 from refsim.run import Tally, stream
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run has to tell: systems, rows left out, rows without an answer, and the lowest if they were asked for."""
+
+    systems: Systems
+    skipped: Sequence[str]
+    tally: Tally
+    rows: int
+    worst: Sequence[WorstRow] | None
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a dictionary for JSON."""
+        found: dict[str, Any] = {"systems": [row.record() for row in self.systems]}
+        for name, rows in (("skipped", self.skipped), ("not_extracted", self.tally.not_extracted)):
+            found[name] = {"count": len(rows), "rows": list(rows)}
+        return found if self.worst is None else found | {"worst": [row.record() for row in self.worst]}
 
 
 def score(  # noqa: PLR0913  an option is an argument
@@ -61,6 +81,8 @@ def score(  # noqa: PLR0913  an option is an argument
         str | None, option(OUTPUT, "Write each row with its scores: .jsonl, .tsv or .parquet.")
     ] = None,
     json: Annotated[bool, option(OUTPUT, "Print JSON instead of the table.")] = False,
+    worst: Annotated[int | None, option(OUTPUT, "Print so many rows with the lowest scores, and why.")] = None,
+    language: Annotated[Literal["en", "ja"], option(OUTPUT, "The language of --worst: en or ja.")] = "en",
     no_ceiling: Annotated[bool, option(OUTPUT, "Leave out what references score among themselves.")] = False,
     threads: Annotated[int | None, option(OUTPUT, "Default: REFSIM_THREADS, or every core.")] = None,
 ) -> None:
@@ -78,8 +100,11 @@ def score(  # noqa: PLR0913  an option is an argument
         metrics = [against]
         columns = _with_key(columns, against.on)
         arguments = reading(candidates, replace(inputs, on=None), columns, ()) | {"need_references": False}
-    systems, skipped = _run(candidates, arguments, metrics, per_segment, threads=threads, ceilings=not no_ceiling)
-    _show(systems, skipped, json=json)
+    if worst is not None and worst < 1:
+        raise InputError(f"--worst {worst}: expected a whole number from 1 on")
+    lowest = None if worst is None else Worst(worst, language)
+    told = _run(candidates, arguments, metrics, per_segment, lowest, threads=threads, ceilings=not no_ceiling)
+    _show(told, json=json)
     if per_segment is not None:
         note(f"wrote {per_segment}")
 
@@ -109,11 +134,12 @@ def _run(  # noqa: PLR0913  as above
     arguments: Mapping[str, Any],
     metrics: Sequence[Metric],
     per_segment: str | None,
+    worst: Worst | None,
     *,
     threads: int | None,
     ceilings: bool,
-) -> tuple[Systems, Sequence[str]]:
-    """Score batch by batch, writing rows as they come; return the systems and the rows left out."""
+) -> Told:
+    """Score batch by batch, writing rows as they come; return what there is to tell."""
     tally = Tally()
     with (
         row_file(per_segment) if per_segment is not None else nullcontext() as rows,
@@ -122,6 +148,8 @@ def _run(  # noqa: PLR0913  as above
     ):
         for part in stream(reader, metrics, threads=threads, ceilings=ceilings):
             tally.add(part)
+            if worst is not None:
+                worst.add(part)
             if rows is not None:
                 rows.write(part.columns())
             progress.advance(len(part))
@@ -129,15 +157,20 @@ def _run(  # noqa: PLR0913  as above
         if not reader.rows:
             note_skipped(skipped)
             raise InputError(f"{', '.join(map(path_or_stdin, candidates))}: no row to score; expected one or more")
-    return tally.systems(), skipped
+        read_rows = reader.rows
+    return Told(tally.systems(), skipped, tally, read_rows, None if worst is None else worst.rows())
 
 
-def _show(systems: Systems, skipped: Sequence[str], *, json: bool) -> None:
+def _show(told: Told, *, json: bool) -> None:
     if json:
-        records = [row.record() for row in systems]
-        sys.stdout.write(json_text({"systems": records, "skipped": {"count": len(skipped), "rows": skipped}}) + "\n")
+        sys.stdout.write(json_text(told.record()) + "\n")
     else:
-        from refsim.output.tables import print_systems  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
+        from refsim.output.tables import print_systems, print_worst  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
 
-        print_systems(systems, sys.stdout)
-    note_skipped(skipped)
+        print_systems(told.systems, sys.stdout)
+        if told.worst:
+            print_worst(told.worst, sys.stdout)
+    note_skipped(told.skipped)
+    note_not_extracted(told.tally.not_extracted)
+    if told.tally.markers:
+        note(describe_markers(told.tally.markers, told.rows))

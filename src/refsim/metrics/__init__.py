@@ -112,6 +112,7 @@ def _parse_value(value: str | None) -> object:
 
 
 def _construct(text: str, constructor: type[Any], parameters: Mapping[str, object]) -> Metric:
+    from refsim.extraction import parse_steps  # noqa: PLC0415  as text
     from refsim.text import Preparation  # noqa: PLC0415  text loads numpy, which a list of names does not need
 
     own = {field.name for field in dataclasses.fields(constructor)}
@@ -121,6 +122,8 @@ def _construct(text: str, constructor: type[Any], parameters: Mapping[str, objec
         if key not in known:
             raise InputError(f"metric {text!r} has no parameter {key!r}{did_you_mean(key, known)}")
     arguments = {key: value for key, value in parameters.items() if key in own}
+    if isinstance(parameters.get("extract"), str):
+        parameters = {**parameters, "extract": parse_steps(str(parameters["extract"]))}
     if settings := {key: value for key, value in parameters.items() if key in preparing}:
         arguments["preparation"] = Preparation(**settings)  # type: ignore[arg-type]  # it checks its values itself
     metric: Metric = constructor(**arguments)

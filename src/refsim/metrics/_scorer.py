@@ -122,7 +122,7 @@ class CharsimScorer:
 
     def _score(self, candidates: list[str], threads: int | None) -> NDArray[np.float64]:
         # Answers of models repeat, and so do prompts' sampled candidates: each is scored once.
-        texts, _, places = distinct(self._metric.preparation.apply(candidates))
+        texts, _, places = distinct(self._metric.preparation.apply_candidates(candidates))
         scores = self._set.score(*self._encode(texts), max_order=self._metric.max_order, threads=threads)
         return scores if len(texts) == len(candidates) else scores[places]
 
@@ -144,7 +144,7 @@ class CharsimScorer:
         return judge(self.explain(candidate), at_least, language)
 
     def _explain(self, text: str, share: float, against: Explanation | None) -> Explanation:
-        prepared = self._metric.preparation.apply([text])[0]
+        prepared = self._metric.preparation.apply_candidates([text])[0]
         codes = self.encode_one(prepared)
         trace: Trace | None = None
         if isinstance(self.sums, Single):

@@ -174,7 +174,7 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
             quote = phrases["share"].format(quote=quote, share=f"{share:.0%}")
         quotes[piece] = quote
     if not quotes:
-        return [phrases["pieces"]] if explanation.candidate else []
+        return [phrases["pieces"]] if explanation.parts.largest == "content" else []
     return [phrases["missing"].format(quotes=phrases["comma"].join(quotes.values()))]
 
 

@@ -145,7 +145,7 @@ class Charsim:
         if top_k is not None and (type(top_k) is not int or top_k < 1):
             message = f"top_k is {top_k!r}; expected a whole number from 1 on, or None for the whole matrix"
             raise InputError(message)
-        left = self.preparation.apply(check_texts(candidates, "candidates"))
+        left = self.preparation.apply_candidates(check_texts(candidates, "candidates"))
         right = self.preparation.apply(check_texts(references, "references"))
         return score_matrix(
             left, right, max_order=self.max_order, top_k=top_k, encode=Encoder(self.preparation), threads=threads
@@ -160,15 +160,18 @@ class Charsim:
         """Return scores (C,) of each candidate against all the others, or against `support`.
 
         Exact, from one compiled set: minimum Bayes risk decoding with charsim as its utility.
-        `leave_one_out` (default True) leaves the candidate itself out; with `support` it must be None.
+        `leave_one_out` (default True) leaves the candidate itself out; with `support` it must be None. Support is
+        output as candidates are, so answers are extracted from both.
         `weights` go with the references, `support` or else the candidates: whole numbers count as
         repeats, exactly (leaving one out takes one repeat away), others to 1e-12 (leaving one out takes
         the candidate's whole weight away). Raises InputError where nothing is left to compare with.
         """
         thread_count(threads)
-        texts = self.preparation.apply(check_texts(candidates, "candidates"))
+        texts = self.preparation.apply_candidates(check_texts(candidates, "candidates"))
         _check_leave_one_out(leave_one_out, support)
-        voters = texts if support is None else self.preparation.apply(check_references(support, "support"))
+        voters = texts
+        if support is not None:
+            voters = self.preparation.apply_candidates(check_references(support, "support"), "support")
         if weights is not None and self.form == "median":
             message = "the median form takes no weights, for a median of lengths has no use for them; use main or base"
             raise InputError(message)
@@ -301,7 +304,7 @@ class Charsim:
         self, candidates: list[str], references: list[str], row_offsets: NDArray[np.int64], *, threads: int | None
     ) -> NDArray[np.float64]:
         return score_rows(
-            list(self.preparation.apply(candidates)), list(self.preparation.apply(references)), row_offsets,
+            list(self.preparation.apply_candidates(candidates)), list(self.preparation.apply(references)), row_offsets,
             form=self.form, max_order=self.max_order, encode=Encoder(self.preparation), threads=threads,
         )  # fmt: skip
 

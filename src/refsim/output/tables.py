@@ -11,6 +11,7 @@ import unicodedata
 from typing import IO, TYPE_CHECKING, Final
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from refsim.analysis.select import Ranked
+    from refsim.analysis.worst import WorstRow
     from refsim.results import Systems, SystemScore
 
 _LEFT_TO_RIGHT_MARK: Final = "\u200e"
@@ -48,9 +50,11 @@ def _systems_table(rows: Sequence[SystemScore], console: Console) -> Table:
     for i, name in enumerate(rows[0].scores):
         table.add_column(name if i else "mean", justify="right", no_wrap=True)
     table.add_column("ceiling", justify="right", no_wrap=True)
+    table.add_column("reached", justify="right", no_wrap=True)
     for row in rows:
         scores = [f"{value:.4f}" for value in row.scores.values()]
-        table.add_row(*_cells(console, [row.system], f"{row.count:,}", *scores, _number(row.ceiling)))
+        share = _NONE if row.of_ceiling is None else f"{row.of_ceiling:.0%}"
+        table.add_row(*_cells(console, [row.system], f"{row.count:,}", *scores, _number(row.ceiling), share))
     return table
 
 
@@ -58,6 +62,8 @@ def _notes(rows: Sequence[SystemScore]) -> list[str]:
     """Say why a ceiling is missing, or stands on fewer segments than the mean."""
     reasons = dict.fromkeys(row.no_ceiling for row in rows if row.ceiling is None)
     notes = [f"{_NONE} no ceiling: {reason}" for reason in reasons]
+    if any(row.ceiling == 0 for row in rows):
+        notes.append(f"{_NONE} nothing reached: the references have nothing in common, and their ceiling is 0")
     partial = [row for row in rows if row.ceiling is not None and row.ceiling_count < row.count]
     if partial:
         fewest = min(partial, key=lambda row: row.ceiling_count)
@@ -65,6 +71,18 @@ def _notes(rows: Sequence[SystemScore]) -> list[str]:
             f"ceiling: over the {fewest.ceiling_count:,} of {fewest.count:,} segments with two references or more"
         )
     return notes
+
+
+def print_worst(rows: Sequence[WorstRow], file: IO[str]) -> None:
+    """Print the rows with the lowest scores: place, id and system, score, and below them the reason."""
+    console = _console(file)
+    console.print()
+    console.print(_line(f"the {len(rows):,} lowest" if len(rows) > 1 else "the lowest", style="bold"))
+    for row in rows:
+        names = " ".join(_printable(name) for name in (row.id, row.system))
+        console.print(_line(f"{_number(row.score)}  {row.place}  {names}{_LEFT_TO_RIGHT_MARK}"))
+        if row.reason is not None:
+            console.print(Padding(_line(row.reason), (0, 0, 0, 8), expand=False))
 
 
 def print_candidates(signature: str, ranked: Sequence[Sequence[Ranked]], file: IO[str]) -> None:

@@ -1,0 +1,183 @@
+r"""Answers taken out of raw output: what a candidate is reduced to before anything else is done to it.
+
+    after:</think>   the text after the last </think>
+    until:\n\n       the text before the first empty line; all of it where there is none
+    line:Answer:     the rest of the last line that begins with Answer:
+    regex:PATTERN    the last match: its group `answer`, else its first group, else all of it
+
+Steps follow one another. White space around what a step takes out goes. References are never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final, Literal, get_args
+
+from refsim.errors import InputError
+from refsim.whitespace import WHITE_SPACE
+
+NoExtract = Literal["keep", "empty", "error"]
+
+# Patterns by name, for what is asked for most. A brace of \boxed may hold others.
+NAMED: Final = {
+    "answer-tag": r"(?s)<answer>(.*?)</answer>",
+    "boxed": r"\\boxed(?P<group>\{(?P<answer>(?:[^{}]|(?&group))*)\})",
+    "code-block": r"(?sm)^[ \t]*```[^\n]*\n(.*?)^[ \t]*```[ \t]*$",
+    "hashes": r"####[ \t]*([^\n]+)",
+}
+_SECONDS: Final = 2.0
+_ESCAPES: Final = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\\": "\\"}
+_EXPECTED: Final = "after:MARK, until:MARK, line:PREFIX or regex:PATTERN"
+_SHOWN: Final = 40
+_PLANE: Final = 0xFFFF
+
+# What models write around an answer, and what a user of raw output may have overlooked.
+MARKERS: Final = re.compile(
+    r"</?think>|<\|im_(?:start|end)\|>|<\|eot_id\|>|<\|(?:assistant|user|system|end)\|>|\[/?INST\]|<(?:start|end)_of_turn>"
+)
+
+Find = Callable[[str], str | None]
+
+
+def check_steps(extract: object, no_extract: object) -> tuple[str, ...]:
+    """Return the steps as a tuple. Raises InputError for what is no list of steps, and for a policy that is none."""
+    if no_extract not in get_args(NoExtract):
+        choices = ", ".join(map(repr, get_args(NoExtract)))
+        raise InputError(f"Preparation(no_extract={no_extract!r}): expected one of {choices}")
+    if isinstance(extract, str):
+        raise InputError(f"Preparation(extract={extract!r}): expected a list of steps: write [{extract!r}]")
+    if not isinstance(extract, list | tuple):
+        raise InputError(f"Preparation(extract={extract!r}): expected a list of steps, each {_EXPECTED}")
+    for step in extract:
+        if not isinstance(step, str):
+            raise InputError(f"Preparation(extract={extract!r}): {step!r} is no step; expected {_EXPECTED}")
+        finder(step)
+    return tuple(extract)
+
+
+@lru_cache(maxsize=256)
+def finder(step: str) -> Find:
+    """Return the function that takes a step's part out of a text, or returns None where there is none."""
+    kind, colon, what = step.partition(":")
+    if not colon or not what or kind not in {"after", "until", "line", "regex"}:
+        raise InputError(f"extract {step!r}: expected {_EXPECTED}")
+    if kind == "regex":
+        return _by_pattern(step, NAMED.get(what, what))
+    mark = re.sub(r"\\[ntr\\]", lambda escape: _ESCAPES[escape[0]], what)
+    return {"after": _after, "until": _until, "line": _line}[kind](mark)
+
+
+def extract(text: str, steps: Sequence[str], no_extract: str) -> tuple[str, str | None]:
+    """Return what the steps leave of one text, and the first step that found nothing, None if all did."""
+    missed: str | None = None
+    for step in steps:
+        found = finder(step)(text)
+        if found is not None:
+            text = found.strip(WHITE_SPACE)
+            continue
+        missed = missed or step
+        if no_extract == "empty":
+            return "", missed
+    return text, missed
+
+
+def count_markers(texts: Sequence[str]) -> Counter[str]:
+    """Return how many texts hold think blocks or chat markers, by the last marker of each."""
+    # One search over all of them: few batches hold any.
+    if not MARKERS.search("\n".join(texts)):
+        return Counter()
+    found = (MARKERS.findall(text) for text in texts)
+    return Counter(marks[-1] for marks in found if marks)
+
+
+def describe_markers(counts: Counter[str], total: int) -> str:
+    """Say how many candidates hold markers, and how to score the answers alone."""
+    marker, _ = counts.most_common(1)[0]
+    step = "after:</think>" if "think" in marker else f"until:{marker}" if _closes(marker) else f"after:{marker}"
+    return (
+        f"{counts.total():,} of {total:,} candidates hold {marker} or the like, which is scored as text; "
+        f"--extract {step!r} takes the answer out"
+    )
+
+
+def _closes(marker: str) -> bool:
+    return marker in {"<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>"}
+
+
+def why_missed(text: str, step: str) -> str:
+    """Say what a step did not find in a text."""
+    unclosed = text.rfind("<think>") > text.rfind("</think>")
+    beginning = text[:_SHOWN] + ("..." if len(text) > _SHOWN else "")
+    return f"{step!r} finds nothing{', for <think> is never closed,' if unclosed else ''} in {beginning!r}"
+
+
+def _after(mark: str) -> Find:
+    def find(text: str) -> str | None:
+        _, found, rest = text.rpartition(mark)
+        return rest if found else None
+
+    return find
+
+
+def _until(mark: str) -> Find:
+    # A mark that stops a text may never come, and then all of it is the answer.
+    return lambda text: text.partition(mark)[0]
+
+
+def _line(prefix: str) -> Find:
+    def find(text: str) -> str | None:
+        for line in reversed(re.split(r"\r?\n", text)):
+            stripped = line.lstrip(WHITE_SPACE)
+            if stripped.startswith(prefix):
+                return stripped[len(prefix) :]
+        return None
+
+    return find
+
+
+def _by_pattern(step: str, pattern: str) -> Find:
+    import regex  # noqa: PLC0415  it loads in 20 ms and few need it
+
+    try:
+        compiled = regex.compile(pattern)
+    except regex.error as error:
+        raise InputError(f"extract {step!r}: no regular expression ({error})") from None
+
+    def find(text: str) -> str | None:
+        try:
+            # A pattern may take for ever on a text that was made for it, or by chance.
+            matches = list(compiled.finditer(text, timeout=_SECONDS))
+        except TimeoutError:
+            shown = text[:_SHOWN]
+            raise InputError(
+                f"extract {step!r}: takes more than {_SECONDS:g} s on a text of {len(text):,} characters "
+                f"({shown!r}...); write the pattern without repeats inside repeats"
+            ) from None
+        if not matches:
+            return None
+        group = "answer" if "answer" in compiled.groupindex else 1 if compiled.groups else 0
+        taken: str | None = matches[-1][group]
+        return taken
+
+    return find
+
+
+def sign(steps: Sequence[str], no_extract: str) -> list[str]:
+    """Return the parts of a signature, which `parse_steps` reads back: quoted, with what would end a part escaped."""
+    if not steps:
+        return []
+    joined = ";".join(step.replace("\\", "\\\\").replace(";", "\\;") for step in steps)
+    literal = json.dumps(joined, ensure_ascii=False)[1:-1].replace('\\"', "\\u0022")
+    shown = "".join(
+        f"\\u{ord(c):04x}" if c in "|()" or not (c.isprintable() or ord(c) > _PLANE) else c for c in literal
+    )
+    return [f'extract="{shown}"', *([] if no_extract == "keep" else [f"no_extract={no_extract}"])]
+
+
+def parse_steps(joined: str) -> tuple[str, ...]:
+    r"""Return the steps of a text in which they are separated by `;`, with `\;` for that character itself."""
+    return tuple(re.sub(r"\\(.)", r"\1", step) for step in re.findall(r"(?:\\.|[^\\;])+", joined))
