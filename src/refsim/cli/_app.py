@@ -44,7 +44,7 @@ refsim consensus nbest.jsonl --top 1 -o best.txt
 refsim consensus samples.txt --num-candidates 8 --json
 refsim consensus nbest.jsonl --support references.parquet --on question_id""",
     "explain": """\
-refsim explain "the dog sat on the mat" "the cat sat on the mat" "a cat sat down"
+refsim explain "the dog sat on the mat" "the cat sat on the mat" "a cat sat"
 refsim explain - "$(cat reference.txt)" < candidate.txt
 refsim explain hyp.txt -r ref1.txt -r ref2.txt --id 3
 refsim explain answers.tsv --id q1 --system A --against B

@@ -85,10 +85,6 @@ class Row:
     references: Sequence[str]
     key: str
 
-    def __str__(self) -> str:
-        """Return what tells it from others of the same id."""
-        return f"system {self.system}, sample {self.sample} ({self.place})"
-
 
 @dataclass(frozen=True)
 class Source:
@@ -124,7 +120,11 @@ _AS_ROW, _AS_COLUMNS = RowOptions(), RowColumns()
 
 def explain(  # noqa: PLR0913  an option is an argument
     *texts: Annotated[
-        str, Parameter(required=True, help="A candidate and its references; - is standard input. With --id, files.")
+        str,
+        Parameter(
+            required=True,
+            help="A candidate and its references, - for standard input, after -- if with a dash; with --id files.",
+        ),
     ],
     row: RowOptions = _AS_ROW,
     references: Annotated[
@@ -145,7 +145,7 @@ def explain(  # noqa: PLR0913  an option is an argument
 ) -> None:
     """Show why a candidate scores what it does: what is held, what is missing, and what each order gives.
 
-    A text may begin with a dash after a lone --.
+    Texts that begin with a dash stand behind a lone --.
     """
     if compiled is not None and (given := settings(charsim, preparation)):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -241,10 +241,11 @@ def _from_files(source: Source, row: RowOptions, scoring: Scoring, against: str 
     chosen = _choose([one for one in rows if _fits(one, row.system, row.sample)], rows, row)
     other = None if against is None else _choose_other(rows, chosen, against, row)
     scorer = scoring.metric.compile(chosen.references) if sets is None else _set_of(sets, chosen)
-    title = [f"id {row.id}", str(chosen)]
+    title = [f"id {row.id}", f"system {chosen.system}", f"sample {chosen.sample}", chosen.place]
     if other is None:
         return Subject(scorer, chosen.candidate, None, title)
-    return Subject(scorer, chosen.candidate, other.candidate, [*title, f"against {other}"], _names(chosen, other))
+    title += [f"against system {other.system}", f"sample {other.sample}", other.place]
+    return Subject(scorer, chosen.candidate, other.candidate, title, _names(chosen, other))
 
 
 def _names(chosen: Row, other: Row) -> tuple[str, str]:
@@ -309,13 +310,18 @@ def _choose(fitting: Sequence[Row], rows: Sequence[Row], given: RowOptions) -> R
     """Return the only row. Raises InputError, with the choices there are, for none or several."""
     if len(fitting) == 1:
         return fitting[0]
-    choices = fitting or rows
-    listed = "; ".join(map(str, choices[:_MOST_LISTED]))
-    more = f"; and {len(choices) - _MOST_LISTED:,} more" if len(choices) > _MOST_LISTED else ""
-    what = f"{len(fitting):,} rows" if fitting else "no row"
-    asked = [f"{name} {value}" for name in ("system", "sample") if (value := getattr(given, name)) is not None]
-    of = f" of {', '.join(asked)}" if asked else ""
-    raise InputError(f"id {given.id!r} has {what}{of}; choose with --system and --sample one of: {listed}{more}")
+    asked = "".join(f", {name} {value}" for name in ("system", "sample") if (value := getattr(given, name)) is not None)
+    what = f"id {given.id!r}{asked}: {len(fitting):,} rows" if fitting else f"id {given.id!r}{asked}: no such row"
+    choices = fitting or [row for row in rows if row.system == given.system] or rows
+    systems = list(dict.fromkeys(row.system for row in choices))
+    if len(systems) > 1 or given.system not in {None, *systems}:
+        raise InputError(f"{what}; choose with --system one of {_listed(systems)}")
+    raise InputError(f"{what}; choose with --sample one of {_listed([str(row.sample) for row in choices])}")
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = f", and {len(values) - _MOST_LISTED:,} more" if len(values) > _MOST_LISTED else ""
+    return ", ".join(values[:_MOST_LISTED]) + more
 
 
 def _choose_other(rows: Sequence[Row], chosen: Row, system: str, given: RowOptions) -> Row:
@@ -327,7 +333,7 @@ def _choose_other(rows: Sequence[Row], chosen: Row, system: str, given: RowOptio
         return others[0]
     if others:
         return _choose(others, rows, replace(given, system=system, sample=None))
-    there = ", ".join(dict.fromkeys(row.system for row in rows if row is not chosen)) or "no other"
+    there = _listed(list(dict.fromkeys(row.system for row in rows if row is not chosen))) or "no other"
     raise InputError(f"--against {system}: id {given.id!r} has no other row of that system; it has {there}")
 
 

@@ -247,12 +247,13 @@ class View:
         self.heading("orders", "what n-grams of each length give")
         labels = [_orders(band.first, band.last) for band in bands]
         label = max(6, *map(len, labels))
-        room = min(self.width, _WIDEST) - _INDENT - label - 42
+        binds = [_binds(band) for band in bands]
+        room = max(0, min(self.width, _WIDEST) - label - max(10, *map(len, binds)) - 30)
         self.line((f"  {'length':>{label}}     rho  {'':{room}}  weight    adds  limited by", "dim"))
-        for name, band in zip(labels, bands, strict=True):
+        for name, band, side in zip(labels, bands, binds, strict=True):
             self.line(
                 (f"  {name:>{label}}  {band.rho:.4f}  ", ""), *self.rule(band.rho, room),
-                (f"  {band.weight:6.1%}  {band.contribution:.4f}  ", ""), (_binds(band), "dim"),
+                (f"  {band.weight:6.1%}  {band.contribution:.4f}  ", ""), (side, "dim"),
             )  # fmt: skip
 
     def rule(self, value: float, width: int) -> list[Piece]:
