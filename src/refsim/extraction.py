@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal, get_args
 
@@ -22,13 +22,6 @@ from refsim.whitespace import WHITE_SPACE
 
 NoExtract = Literal["keep", "empty", "error"]
 
-# Patterns by name, for what is asked for most. A brace of \boxed may hold others.
-NAMED: Final = {
-    "answer-tag": r"(?s)<answer>(.*?)</answer>",
-    "boxed": r"\\boxed(?P<group>\{(?P<answer>(?:[^{}]|(?&group))*)\})",
-    "code-block": r"(?sm)^[ \t]*```[^\n]*\n(.*?)^[ \t]*```[ \t]*$",
-    "hashes": r"####[ \t]*([^\n]+)",
-}
 _SECONDS: Final = 2.0
 _ESCAPES: Final = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\\": "\\"}
 _EXPECTED: Final = "after:MARK, until:MARK, line:PREFIX or regex:PATTERN"
@@ -66,8 +59,10 @@ def finder(step: str) -> Find:
     if not colon or not what or kind not in {"after", "until", "line", "regex"}:
         raise InputError(f"extract {step!r}: expected {_EXPECTED}")
     if kind == "regex":
-        return _by_pattern(step, NAMED.get(what, what))
+        return NAMED.get(what) or _by_pattern(step, what)
     mark = re.sub(r"\\[ntr\\]", lambda escape: _ESCAPES[escape[0]], what)
+    if kind == "line" and not mark.strip(WHITE_SPACE):
+        raise InputError(f"extract {step!r}: every line begins with white space or none; expected line:PREFIX")
     return {"after": _after, "until": _until, "line": _line}[kind](mark)
 
 
@@ -94,13 +89,13 @@ def count_markers(texts: Sequence[str]) -> Counter[str]:
     return Counter(marks[-1] for marks in found if marks)
 
 
-def describe_markers(counts: Counter[str], total: int) -> str:
-    """Say how many candidates hold markers, and how to score the answers alone."""
+def describe_markers(counts: Counter[str], total: int, how: str = "--extract {!r}") -> str:
+    """Say how many candidates hold markers, and `how` to score the answers alone."""
     marker, _ = counts.most_common(1)[0]
     step = "after:</think>" if "think" in marker else f"until:{marker}" if _closes(marker) else f"after:{marker}"
     return (
         f"{counts.total():,} of {total:,} candidates hold {marker} or the like, which is scored as text; "
-        f"--extract {step!r} takes the answer out"
+        f"{how.format(step)} takes the answer out"
     )
 
 
@@ -129,6 +124,8 @@ def _until(mark: str) -> Find:
 
 
 def _line(prefix: str) -> Find:
+    prefix = prefix.lstrip(WHITE_SPACE)  # a line's own goes before they are compared
+
     def find(text: str) -> str | None:
         for line in reversed(re.split(r"\r?\n", text)):
             stripped = line.lstrip(WHITE_SPACE)
@@ -151,6 +148,8 @@ def _by_pattern(step: str, pattern: str) -> Find:
         try:
             # A pattern may take for ever on a text that was made for it, or by chance.
             matches = list(compiled.finditer(text, timeout=_SECONDS))
+        except (MemoryError, RecursionError):
+            raise InputError(f"extract {step!r}: runs out of memory, as a pattern does that calls itself") from None
         except TimeoutError:
             shown = text[:_SHOWN]
             raise InputError(
@@ -166,6 +165,58 @@ def _by_pattern(step: str, pattern: str) -> Find:
     return find
 
 
+# What is asked for most, by name. As patterns these took quadratic time where a marker repeats without an end, as in
+# output that loops: 28,000 characters of \boxed{ took more than two seconds, which ends a run.
+
+
+def _boxed(text: str) -> str | None:
+    r"""Return the inside of the last \boxed{...} that is closed, with the braces that it holds."""
+    opened: list[int] = []
+    span: tuple[int, int] | None = None
+    for brace in re.finditer(r"(?:\\boxed)?\{|\}", text):
+        if brace[0] != "}":
+            opened.append(brace.end() if brace[0] != "{" else 0)
+        elif opened and (start := opened.pop()):
+            # Whatever is closed last is inside no other.
+            span = start, brace.start()
+    return None if span is None else text[slice(*span)]
+
+
+def _answer_tag(text: str) -> str | None:
+    """Return the inside of the last <answer>...</answer>: an <answer> that is only talked about comes before it."""
+    start = text.rfind("<answer>", 0, max(text.rfind("</answer>"), 0))
+    return None if start < 0 else text[start + len("<answer>") : text.find("</answer>", start)]
+
+
+def _code_block(text: str) -> str | None:
+    """Return the lines between the last two that are fences, the second of them bare."""
+    block: list[str] | None = None
+    closed: list[str] | None = None
+    for line in text.split("\n"):
+        mark = line.strip(" \t\r")
+        if block is None:
+            block = [] if mark.startswith("```") else None
+        elif mark == "```":
+            closed, block = block, None
+        else:
+            block.append(line)
+    return None if closed is None else "\n".join(closed)
+
+
+def _hashes(text: str) -> str | None:
+    """Return what follows the last #### in its line."""
+    found: list[str] = re.findall(r"####[ \t]*([^\n]+)", text)
+    return found[-1] if found else None
+
+
+NAMED: Final[Mapping[str, Find]] = {
+    "answer-tag": _answer_tag,
+    "boxed": _boxed,
+    "code-block": _code_block,
+    "hashes": _hashes,
+}
+
+
 def sign(steps: Sequence[str], no_extract: str) -> list[str]:
     """Return the parts of a signature, which `parse_steps` reads back: quoted, with what would end a part escaped."""
     if not steps:
@@ -179,5 +230,6 @@ def sign(steps: Sequence[str], no_extract: str) -> list[str]:
 
 
 def parse_steps(joined: str) -> tuple[str, ...]:
-    r"""Return the steps of a text in which they are separated by `;`, with `\;` for that character itself."""
-    return tuple(re.sub(r"\\(.)", r"\1", step) for step in re.findall(r"(?:\\.|[^\\;])+", joined))
+    r"""Return the steps of a text in which they are separated by `;`; `\;` and `\\` are the characters themselves."""
+    # Other backslashes are the pattern's own: regex:\d+ is digits.
+    return tuple(re.sub(r"\\([\\;])", r"\1", step) for step in re.findall(r"(?:\\[\\;]|[^;])+", joined))

@@ -54,7 +54,7 @@ def evaluate(
     with read(source, **reading) as reader:
         parts = [tally.add(part) for part in stream(reader, metrics, threads=threads, ceilings=ceilings)]
     if tally.markers:
-        described = describe_markers(tally.markers, sum(map(len, parts)))
+        described = describe_markers(tally.markers, sum(map(len, parts)), "Preparation(extract=[{!r}])")
         warnings.warn(f"chat-markers: {described}", ChatMarkersWarning, stacklevel=2)
     return Results(tally.systems(), Segments(parts), tuple(reader.skipped), tuple(tally.not_extracted))
 
@@ -73,10 +73,11 @@ def stream(
     labelled = make_metrics(metrics)
     signatures = {label: metric.signature for label, metric in labelled.items()}
     tops = {label: _Ceilings(metric, threads) for label, metric in labelled.items()} if ceilings else {}
-    preparations = {metric.preparation for metric in labelled.values() if hasattr(metric, "preparation")}
+    # Two that differ in other settings miss the same answers; in order, for a set has another in each process.
+    preparing = [metric.preparation for metric in labelled.values() if hasattr(metric, "preparation")]
+    preparations = list({(one.extract, one.no_extract): one for one in preparing}.values())
     for batch in batches:
-        not_extracted = [text for preparation in preparations for text in _not_extracted(preparation, batch)]
-        markers = {} if any(one.extract for one in preparations) else count_markers(batch.candidates)
+        not_extracted, markers = find_answers(batch, preparations)
         stats = {label: metric.measure(batch, threads=threads) for label, metric in labelled.items()}
         scores: dict[str, NDArray[np.float64]] = {}
         for label, metric in labelled.items():
@@ -86,9 +87,20 @@ def stream(
         yield SegmentScores(batch, labelled, stats, scores, top, signatures, not_extracted, markers)
 
 
+def find_answers(batch: Batch, preparations: Sequence[Preparation]) -> tuple[list[str], Counter[str]]:
+    """Return the places of candidates without an answer to extract, and the markers that nobody extracts, counted.
+
+    Raises InputError for the first such place if a preparation asks for that, and where a pattern takes too long.
+    """
+    if not any(one.extract for one in preparations):
+        return [], count_markers(batch.candidates)
+    return [text for preparation in preparations for text in _not_extracted(preparation, batch)], Counter()
+
+
 def _not_extracted(preparation: Preparation, batch: Batch) -> list[str]:
     """Tell the candidates without an answer, by their places; raise InputError for the first if that is asked for."""
-    missed = [f"{batch.place(i)}: extract {why}" for i, why in preparation.not_extracted(batch.candidates).items()]
+    whys = preparation.not_extracted(batch.candidates, batch.place)
+    missed = [f"{batch.place(i)}: extract {why}" for i, why in whys.items()]
     if missed and preparation.no_extract == "error":
         raise InputError(f"{missed[0]}; mend the row, or choose keep or empty for no_extract")
     return missed

@@ -21,9 +21,11 @@ from refsim.errors import CompiledSetError, InputError
 from refsim.whitespace import WHITE_SPACE, WHITE_SPACE_RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    Name = Callable[[int], str]
 
 NoExtract = extraction.NoExtract
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -58,6 +60,8 @@ class Preparation:
     def __post_init__(self) -> None:
         """Refuse values that are not among the choices."""
         object.__setattr__(self, "extract", extraction.check_steps(self.extract, self.no_extract))
+        # Without a step there is nothing to miss: one value, with one signature.
+        object.__setattr__(self, "no_extract", self.no_extract if self.extract else "keep")
         _check_choice("unicode", self.unicode, (*get_args(UnicodeForm), None))
         _check_choice("casefold", self.casefold, (True, False))
         _check_choice("whitespace", self.whitespace, get_args(WhiteSpace))
@@ -83,27 +87,35 @@ class Preparation:
             parts.append(f"unit=grapheme[{_grapheme_version()}]")
         return ",".join(parts)
 
-    def apply_candidates(self, texts: Sequence[str], place: str = "candidates") -> Sequence[str]:
+    def apply_candidates(self, texts: Sequence[str], name: Name = "candidates[{}]".format) -> Sequence[str]:
         """Return candidates prepared: the answer taken out first, where that is asked for.
 
-        Raises InputError with the index, as `place[index]`, for a text in which nothing is found, if `no_extract` is
-        "error".
+        `name` gives the name of an index in messages. Raises InputError for a text in which nothing is found, if
+        `no_extract` is "error", and for one on which a pattern takes too long.
         """
         if not self.extract:
             return self.apply(texts)
-        taken = [extraction.extract(text, self.extract, self.no_extract) for text in texts]
         if self.no_extract == "error":
-            for index, (_, missed) in enumerate(taken):
-                if missed is not None:
-                    raise InputError(f"{place}[{index}]: extract {extraction.why_missed(texts[index], missed)}")
-        return self.apply([text for text, _ in taken])
+            self.check_candidates(texts, name)
+        return self.apply([text for text, _ in self._extract(texts, name)])
 
-    def not_extracted(self, texts: Sequence[str]) -> dict[int, str]:
+    def check_candidates(self, texts: Sequence[str], name: Name = "candidates[{}]".format) -> None:
+        """Raise the InputError that `apply_candidates` would raise for a text without an answer, if it would."""
+        if self.no_extract == "error":
+            for i, why in self.not_extracted(texts, name).items():
+                raise InputError(f"{name(i)}: extract {why}")
+
+    def not_extracted(self, texts: Sequence[str], name: Name = "candidates[{}]".format) -> dict[int, str]:
         """Return, by index, why nothing was found in a text where a step of `extract` found nothing."""
-        if not self.extract:
-            return {}
-        missed = {i: extraction.extract(text, self.extract, "keep")[1] for i, text in enumerate(texts)}
-        return {i: extraction.why_missed(texts[i], step) for i, step in missed.items() if step is not None}
+        missed = [step for _, step in self._extract(texts, name)] if self.extract else []
+        return {i: extraction.why_missed(texts[i], step) for i, step in enumerate(missed) if step is not None}
+
+    def _extract(self, texts: Sequence[str], name: Name) -> Iterator[tuple[str, str | None]]:
+        for i, text in enumerate(texts):
+            try:
+                yield extraction.extract(text, self.extract, self.no_extract)
+            except InputError as error:
+                raise InputError(f"{name(i)}: {error}") from None
 
     def apply(self, texts: Sequence[str]) -> Sequence[str]:
         """Return prepared references, or `texts` itself if none could change. Applying twice is applying once."""

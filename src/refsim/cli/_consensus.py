@@ -4,8 +4,9 @@ file  --readers.read-->  batches  --analysis.select-->  ranked lists  -->  table
 """
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Annotated
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -29,11 +30,17 @@ from refsim.cli._options import (
     reading,
     target,
 )
-from refsim.cli._report import note, note_skipped
+from refsim.cli._report import note, note_not_extracted, note_skipped
 from refsim.errors import InputError
+from refsim.extraction import describe_markers
 from refsim.output.files import check_output, row_file
 from refsim.output.progress import Progress
 from refsim.readers import read
+from refsim.run import find_answers
+
+if TYPE_CHECKING:
+    from refsim.segments import Batch
+    from refsim.text import Preparation
 
 
 def consensus(  # noqa: PLR0913  an option is an argument
@@ -71,7 +78,8 @@ def consensus(  # noqa: PLR0913  an option is an argument
         Progress("reading") as progress,
         read(target(nbest), progress=progress.reading, **arguments) as reader,
     ):
-        lists = gather_lists(progress.counting(reader))
+        answers = _Answers(metric.preparation)
+        lists = gather_lists(answers.looked_for(progress.counting(reader)))
         skipped = list(reader.skipped)
     if not lists:
         note_skipped(skipped)
@@ -85,6 +93,32 @@ def consensus(  # noqa: PLR0913  an option is an argument
             progress.done_of(len(ranked), len(lists))
     _emit(ranked, str(metric), metric.signature, output=output, json=json)
     _tell(ranked, skipped, output)
+    answers.tell()
+
+
+class _Answers:
+    """Looks at candidates as they are read: where there is no answer, and where nobody takes one out."""
+
+    def __init__(self, preparation: "Preparation") -> None:
+        self._preparation = preparation
+        self._missed: list[str] = []
+        self._markers: Counter[str] = Counter()
+        self._rows = 0
+
+    def looked_for(self, batches: "Iterable[Batch]") -> "Iterator[Batch]":
+        """Yield the batches as they are."""
+        for batch in batches:
+            missed, markers = find_answers(batch, [self._preparation])
+            self._missed += missed
+            self._markers.update(markers)
+            self._rows += len(batch)
+            yield batch
+
+    def tell(self) -> None:
+        """Say on stderr what was seen."""
+        note_not_extracted(self._missed)
+        if self._markers:
+            note(describe_markers(self._markers, self._rows))
 
 
 def _emit(ranked: Sequence[Sequence[Ranked]], label: str, signature: str, *, output: str | None, json: bool) -> None:

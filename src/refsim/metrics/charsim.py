@@ -114,6 +114,7 @@ class Charsim:
         """
         thread_count(threads)
         texts, singles, lists = check_rows(candidates, references)
+        self.preparation.check_candidates(texts)  # here, where an index is the caller's; lists are scored in groups
         if singles is not None and not _shared_by_many(singles):
             return self._score_rows(texts, singles, np.arange(len(texts) + 1, dtype=np.int64), threads=threads)
         return self._score_lists(texts, lists or [[text] for text in singles or ()], threads=threads)
@@ -171,7 +172,7 @@ class Charsim:
         _check_leave_one_out(leave_one_out, support)
         voters = texts
         if support is not None:
-            voters = self.preparation.apply_candidates(check_references(support, "support"), "support")
+            voters = self.preparation.apply_candidates(check_references(support, "support"), "support[{}]".format)
         if weights is not None and self.form == "median":
             message = "the median form takes no weights, for a median of lengths has no use for them; use main or base"
             raise InputError(message)
@@ -242,6 +243,7 @@ class Charsim:
     ) -> list[Verdict]:  # fmt: skip
         """Return the verdict on each candidate (S,); arguments as in `score_batch` and `judge`."""
         texts, singles, lists = check_rows(candidates, references)
+        self.preparation.check_candidates(texts)
         rows = lists or [[text] for text in singles or ()]
         verdicts: list[Verdict | None] = [None] * len(texts)
         for listed, members in _group(rows).items():
