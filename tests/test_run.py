@@ -82,6 +82,24 @@ def test_a_system_has_mean_count_and_ceiling() -> None:
     assert good.signature == metric.signature
 
 
+def test_the_share_of_the_ceiling_is_of_the_segments_that_have_one() -> None:
+    """The mean over those alone, divided by their ceiling; the others count for the mean only."""
+    for row in evaluate(ROWS).systems:
+        (with_ceiling,) = (one for one in ROWS if one["system"] == row.system and len(one["references"]) > 1)
+        score = Charsim().score(with_ceiling["candidate"], with_ceiling["references"])
+        assert row.ceiling is not None
+        assert row.of_ceiling == pytest.approx(score / row.ceiling, rel=1e-15)
+        assert row.of_ceiling != pytest.approx(row.mean / row.ceiling, rel=1e-3)
+        assert row.record()["of_ceiling"] == row.of_ceiling
+
+
+@pytest.mark.parametrize(("references", "ceiling"), [(["a"], None), (["a", "b"], 0.0)])
+def test_there_is_no_share_without_a_ceiling_or_of_zero(references: list[str], ceiling: float | None) -> None:
+    """One reference has no others; two that share nothing have a ceiling that nothing can be divided by."""
+    (row,) = evaluate([{"id": "1", "candidate": "a", "references": references}]).systems
+    assert (row.ceiling, row.of_ceiling) == (ceiling, None)
+
+
 def test_systems_stand_best_first() -> None:
     """Within a metric; equal ones stay in the order of the input."""
     assert [row.system for row in evaluate(ROWS).systems] == ["good", "terse"]

@@ -17,7 +17,7 @@ from refsim.run import evaluate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from refsim.results import Results, Systems
+    from refsim.results import Results, Systems, SystemScore
     from refsim.segments import Segment
 
 LANGUAGES: Final = {"en": "English", "ja": "Japanese", "he": "Hebrew"}
@@ -59,7 +59,8 @@ def _head(metric: Charsim, rows: Sequence[dict[str, Any]], commands: Sequence[st
 Three made-up systems answered, translated or summarised {items} items in English, Japanese and Hebrew.
 *good* is fluent and nearly always right, *terse* says too little, *padded* says the right thing and then goes on.
 Each output was compared with 3 to 8 references; a score is between 0 and 1, and the *ceiling* is what the
-references score among themselves. They were written to differ, so a fluent system can stand above it.
+references score among themselves. They were written to differ, so a fluent system can stand above it; the percentage
+beside a mean says how much of the ceiling it reaches.
 
 ```console
 {shell}
@@ -73,14 +74,17 @@ def _systems(overall: Systems, rows: Sequence[dict[str, Any]]) -> str:
     columns = {"all": overall}
     for lang, language in LANGUAGES.items():
         columns[language] = evaluate([row for row in rows if row["lang"] == lang]).systems
-    lines = [
-        [f"**{row.system}**", *(_with_bar(column[row.system].mean) for column in columns.values())] for row in overall
-    ]
+    lines = [[f"**{row.system}**", *(_cell(column[row.system]) for column in columns.values())] for row in overall]
     # Ceiling and count belong to the items, so they are the same for every system.
     first = [next(iter(column)) for column in columns.values()]
     lines.append(["*ceiling*", *(_with_bar(row.ceiling) for row in first)])
     lines.append(["*segments each*", *(str(row.count) for row in first)])
     return f"## Systems by language\n\n{table(['system', *columns], lines)}"
+
+
+def _cell(row: SystemScore) -> str:
+    share = "" if row.of_ceiling is None else f" {row.of_ceiling:.0%}"
+    return f"{_with_bar(row.mean)}{share}"
 
 
 def _with_bar(score: float | None) -> str:
