@@ -22,8 +22,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from refsim.output import shading
+from refsim.output.console import open_console, printable
 from refsim.output.shading import ALL, FEW, NONE, excerpt, runs_from_right, tokens, wrap
-from refsim.output.tables import _console, _printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,8 +60,8 @@ class View:
     def __init__(self, explanation: Explanation, file: IO[str], names: Sequence[str]) -> None:
         """Look at what the output can show."""
         self.told = explanation
-        self.names = [shading.isolated(_printable(name)) for name in names]
-        self.console = _console(file)
+        self.names = [shading.isolated(printable(name)) for name in names]
+        self.console = open_console(file)
         self.is_terminal = self.console.is_terminal
         if self.is_terminal and self.console.is_dumb_terminal:
             # rich takes any dumb terminal for one of 80 columns.
@@ -77,7 +77,7 @@ class View:
         told = self.told
         self.line((told.signature, "dim"))
         if title:
-            self.flow([[(shading.isolated(_printable(part)), "dim")] for part in title], indent=0)
+            self.flow([[(shading.isolated(printable(part)), "dim")] for part in title], indent=0)
         self.line()
         self.sentence(reason)
         self.line()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from rich.cells import cell_len
 
-from refsim.output.tables import _printable as printable
+from refsim.output.console import printable
 from refsim.text import find_clusters
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Line:
         """Yield the texts of the line with their levels, runs of a level together."""
         if isolated:
             yield _ISOLATE, UNMARKED
-        run, level = [], UNMARKED
+        run: list[str] = []
+        level = UNMARKED
         for token in self.tokens:
             if run and token.level != level:
                 yield "".join(run), level

@@ -10,30 +10,30 @@ from __future__ import annotations
 import unicodedata
 from typing import IO, TYPE_CHECKING, Final
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from refsim.output.console import open_console, printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.console import Console
 
     from refsim.analysis.select import Ranked
     from refsim.analysis.worst import WorstRow
     from refsim.results import Systems, SystemScore
 
 _LEFT_TO_RIGHT_MARK: Final = "\u200e"
-# Embeddings, overrides and isolates: they would turn the rest of the row.
-_TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _NONE: Final = "\N{EN DASH}"
-_UNLIMITED: Final = 1_000_000
 _LONGEST_NAME: Final = 24
 _SHORTEST: Final = 10
 
 
 def print_systems(systems: Systems, file: IO[str]) -> None:
     """Print a table per metric: its signature, then systems with count, scores and ceiling, in the order given."""
-    console = _console(file)
+    console = open_console(file)
     for i, rows in enumerate(systems.by_metric().values()):
         if i:
             console.print()
@@ -75,11 +75,11 @@ def _notes(rows: Sequence[SystemScore]) -> list[str]:
 
 def print_worst(rows: Sequence[WorstRow], file: IO[str]) -> None:
     """Print the rows with the lowest scores: place, id and system, score, and below them the reason."""
-    console = _console(file)
+    console = open_console(file)
     console.print()
     console.print(_line(f"the {len(rows):,} lowest" if len(rows) > 1 else "the lowest", style="bold"))
     for row in rows:
-        names = " ".join(_printable(name) for name in (row.id, row.system))
+        names = " ".join(printable(name) for name in (row.id, row.system))
         console.print(_line(f"{_number(row.score)}  {row.place}  {names}{_LEFT_TO_RIGHT_MARK}"))
         if row.reason is not None:
             console.print(Padding(_line(row.reason), (0, 0, 0, 8), expand=False))
@@ -87,7 +87,7 @@ def print_worst(rows: Sequence[WorstRow], file: IO[str]) -> None:
 
 def print_candidates(signature: str, ranked: Sequence[Sequence[Ranked]], file: IO[str]) -> None:
     """Print the signature, then the candidates of each list: id, rank, score, sample, text; cut on a terminal."""
-    console = _console(file)
+    console = open_console(file)
     console.print(_line(signature))
     rows = [row for one in ranked for row in one]
     several = len({row.system for row in rows}) > 1
@@ -106,28 +106,12 @@ def _candidates_table(rows: Sequence[Ranked], console: Console, several: bool, r
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("candidate" if room != 0 else "", no_wrap=True)
     for row in rows:
-        text = Text(_printable(row.candidate) if room != 0 else "")
+        text = Text(printable(row.candidate) if room != 0 else "")
         if room is not None:
             text.truncate(room, overflow="ellipsis")
         names = [row.id, row.system] if several else [row.id]
         table.add_row(*_cells(console, names, f"{row.rank:,}", _number(row.score), f"{row.sample:,}", text))
     return table
-
-
-class _Console(Console):
-    """A console that leaves a closed pipe to the caller, where rich would end the process."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-def _console(file: IO[str]) -> Console:
-    # Nothing in a name or a text is markup, an emoji's name or a number to be coloured.
-    console = _Console(file=file, markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        # In a pipe a row is a line, however long a name is.
-        console.width = _UNLIMITED
-    return console
 
 
 def _table() -> Table:
@@ -145,7 +129,7 @@ def _print_table(console: Console, table: Table) -> None:
 
 
 def _line(text: str, style: str = "") -> Text:
-    return Text(_printable(text), style=style, overflow="fold")
+    return Text(printable(text), style=style, overflow="fold")
 
 
 def _number(value: float | None) -> str:
@@ -154,7 +138,7 @@ def _number(value: float | None) -> str:
 
 def _cells(console: Console, names: Sequence[str], *others: str | Text) -> list[str | Text]:
     """Return the cells of a row, names first; on a terminal what follows a name from right to left gets a mark."""
-    cells = [Text(_printable(name)) for name in names] + [
+    cells = [Text(printable(name)) for name in names] + [
         Text(cell) if isinstance(cell, str) else cell for cell in others
     ]
     if console.is_terminal:
@@ -163,14 +147,3 @@ def _cells(console: Console, names: Sequence[str], *others: str | Text) -> list[
             if any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name):
                 cells[i] = Text(_LEFT_TO_RIGHT_MARK) + cells[i]
     return list(cells)
-
-
-def _printable(text: str) -> str:
-    """Return the text with what would move the cursor, turn the direction or not encode, as escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c.encode("unicode_escape").decode() if _is_hidden(c) else c for c in text)
-
-
-def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or character in _TURNS
