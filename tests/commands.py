@@ -100,11 +100,11 @@ def _read_all(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-def agrees_with_golden(name: str, text: str) -> bool:
-    """Compare a text with tests/golden/output/NAME, versions scrubbed; save it as NAME.new if they differ."""
+def agrees_with_golden(name: str, text: str, folder: Path = GOLDEN) -> bool:
+    """Compare a text with NAME in tests/golden/output, versions scrubbed; save it as NAME.new if they differ."""
     scrubbed = re.sub(r"refsim:\d+\.\d+\.\d+\w*", "refsim:VERSION", text)
     scrubbed = re.sub(r" +$", "", scrubbed, flags=re.MULTILINE)  # a table pads its last column
-    expected, found = GOLDEN / name, GOLDEN / f"{name}.new"
+    expected, found = folder / name, folder / f"{name}.new"
     if expected.exists() and expected.read_text(encoding="utf-8") == scrubbed:
         found.unlink(missing_ok=True)
         return True

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 from rich.cells import cell_len
+from rich.console import ConsoleDimensions
 from rich.text import Text
 
 from refsim.output import shading
@@ -60,13 +61,16 @@ class View:
     def __init__(self, explanation: Explanation, file: IO[str], names: Sequence[str]) -> None:
         """Look at what the output can show."""
         self.told = explanation
-        self.names = [shading.isolated(printable(name)) for name in names]
         self.console = open_console(file)
         self.is_terminal = self.console.is_terminal
         if self.is_terminal and self.console.is_dumb_terminal:
             # rich takes any dumb terminal for one of 80 columns.
-            self.console.width = shutil.get_terminal_size().columns
+            self.console.size = ConsoleDimensions(*shutil.get_terminal_size())
         self.width = max(20, self.console.width if self.is_terminal else _PIPE_WIDTH)
+        self.page = min(self.width, _WIDEST)
+        # The title has names in full; here two stand beside figures.
+        room = (self.page - 28) // 2 if self.is_terminal else None
+        self.names = [shading.isolated(_ending(printable(name), room)) for name in names]
         self.coloured = self.console.color_system is not None and not self.console.no_color
         few = self.console.color_system in {"standard", "windows"}
         self.styles = shading.STYLES_8 if few else shading.STYLES_256
@@ -125,7 +129,7 @@ class View:
         if not self.is_terminal:
             self.line((reason, ""))
             return
-        self.console.print(Text(reason, overflow="fold"))
+        self.console.print(Text(reason, overflow="fold"), width=self.page)
 
     # Sections
 
@@ -135,7 +139,7 @@ class View:
         label = max(map(cell_len, self.names)) if len(both) > 1 else 0
         for name, told in zip(self.names, both, strict=False):
             head = f"{_padded(name, label)}  " if len(both) > 1 else ""
-            room = min(self.width, _WIDEST) - cell_len(head) - 8
+            room = self.page - cell_len(head) - 8
             self.line((head, ""), (f"{told.score:.4f}", "bold"), ("  ", ""), *self.stacked(told, room))
         if self.told.change is None:
             parts = self.told.parts
@@ -183,12 +187,12 @@ class View:
         if other is None:
             self.heading("candidate", _characters(len(told.symbols)), about)
             self.legend_of_shares(several=several)
-            self.emit(self.block(told.candidate, self.supported(told), self.width - _INDENT, 16, 6))
+            self.emit(self.block(told.candidate, self.supported(told), self.page - _INDENT, 16, 6))
             return
         self.heading("candidates", about)
         self.legend_of_shares(several=several)
         beside = self.is_terminal and self.width >= _SIDE_BY_SIDE
-        width = (self.width - _INDENT - _GAP) // 2 if beside else self.width - _INDENT
+        width = (self.width - _INDENT - _GAP) // 2 if beside else self.page - _INDENT
         heads = [[("  ", ""), (name, "bold"), ("  ", ""), (_characters(len(one.symbols)), "dim")]
                  for name, one in zip(self.names, (told, other), strict=True)]  # fmt: skip
         blocks = [[head, *self.block(one.candidate, self.supported(one), width, 16, 6)]
@@ -222,7 +226,7 @@ class View:
         told = self.told
         shown = told.supporters[:_MOST_SUPPORTERS]
         if len(told.scorer.references) == 1:
-            self.heading("reference", _times(shown[0].count))
+            self.heading("reference", _characters(len(told.scorer.split(shown[0].text))), _times(shown[0].count))
         else:
             self.heading(f"closest references{self.whose(' to ')}", f"{len(shown)} of {len(told.scorer):,}")
         if self.coloured:
@@ -234,7 +238,7 @@ class View:
                 size = _characters(len(told.scorer.split(one.text)))
                 self.flow([[(f"{one.score:.4f}", "bold")], [(size, "dim")], [(_times(one.count), "dim")]])
             levels = _spread(np.where(told.held(one.text), ALL, NONE), told.scorer.split(one.text))
-            self.emit(self.block(one.text, levels, self.width - _INDENT, 8, 3, places=1))
+            self.emit(self.block(one.text, levels, self.page - _INDENT, 8, 3, places=1))
 
     def whose(self, word: str) -> str:
         """Return " in A" where there are two candidates, of which the first is meant."""
@@ -248,7 +252,7 @@ class View:
         labels = [_orders(band.first, band.last) for band in bands]
         label = max(6, *map(len, labels))
         binds = [_binds(band) for band in bands]
-        room = max(0, min(self.width, _WIDEST) - label - max(10, *map(len, binds)) - 30)
+        room = max(0, self.page - label - max(10, *map(len, binds)) - 30)
         self.line((f"  {'length':>{label}}     rho  {'':{room}}  weight    adds  limited by", "dim"))
         for name, band, side in zip(labels, bands, binds, strict=True):
             self.line(
@@ -273,7 +277,7 @@ class View:
             self.line(("  none", ""))
             return
         label = max(6, *(len(_orders(first, last)) for first, last, _ in bands))
-        room = (min(self.width, _WIDEST) - _INDENT - label - 14) // 2
+        room = (self.page - _INDENT - label - 14) // 2
         for first, last, value in bands:
             left, right = self.diverging(value / abs(bands[0][2]), room)
             self.line(
@@ -301,11 +305,13 @@ class View:
         labels = [f"in {one.count:,} of {len(told.scorer):,}" for one in shown]
         label = max(map(len, labels))
         for name, one in zip(labels, shown, strict=True):
-            block = self.block(one.text, _marks(one), self.width - _INDENT - label - 4, 4, 0, places=1, indent=0)
+            block = self.block(one.text, _marks(one), self.page - _INDENT - label - 4, 4, 0, places=1, indent=0)
+            # What begins on the right would stand apart from a quotation mark on the left.
+            right = self.is_terminal and runs_from_right(one.text)
+            opening, closing = ("", "") if right else ('"', '"') if self.ascii else ("“", "”")
             for i, pieces in enumerate(block):
-                first, last = i == 0, i + 1 == len(block)
-                head = f"  {name if first else '':{label}}  {'“' if first else ' '}"
-                self.line((head, "dim"), *pieces, ("”" if last else "", "dim"))
+                head = f"  {'' if i else name:{label}}  {opening if not i else ' ' * len(opening)}"
+                self.line((head, "dim"), *pieces, (closing if i + 1 == len(block) else "", "dim"))
 
     # Blocks of text
 
@@ -415,6 +421,15 @@ def _times(count: int) -> str:
 def _left_out(count: int, width: int) -> str:
     text = f"... {_characters(count)} left out ..."
     return text if len(text) <= width else "..."
+
+
+def _ending(name: str, width: int | None) -> str:
+    """Return the end of a name that is longer than so many columns: names of systems often begin alike."""
+    if width is None or cell_len(name) <= width:
+        return name
+    while cell_len(name) > width - 1:
+        name = name[1:]
+    return f"…{name}"
 
 
 def _padded(name: str, width: int, *, right: bool = False) -> str:
