@@ -332,7 +332,10 @@ def _choose_other(rows: Sequence[Row], chosen: Row, system: str, given: RowOptio
     if len(others) == 1:
         return others[0]
     if others:
-        return _choose(others, rows, replace(given, system=system, sample=None))
+        raise InputError(
+            f"--against {system}: id {given.id!r} has {len(others):,} rows of that system, none of them with sample "
+            f"{chosen.sample}; choose with --sample, for both, one of {_listed([str(row.sample) for row in others])}"
+        )
     there = _listed(list(dict.fromkeys(row.system for row in rows if row is not chosen))) or "no other"
     raise InputError(f"--against {system}: id {given.id!r} has no other row of that system; it has {there}")
 
