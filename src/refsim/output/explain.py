@@ -387,12 +387,12 @@ def _shares(values: Sequence[float], width: int) -> list[int]:
 
 
 def _binds(band: Band) -> str:
-    """Say which side is the smaller one, and for how many of the references if not for all."""
+    """Say which side is the smaller one, and for how many of the references if not for all; both if they are equal."""
     sides = {"recall": band.recall_binds, "precision": band.precision_binds}
     side = max(sides, key=lambda name: sides[name])
     share = f"{sides[side]:.0%}"
     if share == "0%":
-        return "neither"
+        return "both"
     return side if share == "100%" else f"{side} {share}"
 
 
