@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _CONSTRUCTORS: Final[Mapping[str, tuple[str, str]]] = {
     "charsim": ("refsim.metrics.charsim", "Charsim"),
+    "bertscore": ("refsim.metrics.bertscore", "BERTScore"),
 }
 
 _CALL = re.compile(r"\s*(?P<name>[^\s()]+)\s*(?:\((?P<parameters>.*)\)\s*)?", re.DOTALL)

@@ -162,7 +162,10 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
         return []
     several = len(explanation.scorer) > 1
     quotes: dict[str, str] = {}
-    for piece in dict.fromkeys(piece for missing in explanation.missing for piece in _pieces(missing)):
+    pieces = [piece for missing in explanation.missing for piece in _pieces(missing)]
+    # Where single characters are all that is lacking, the strings that they are lacking in say more.
+    pieces = pieces or [missing.text for missing in explanation.missing if missing.lacking]
+    for piece in dict.fromkeys(pieces):
         if len(quotes) == _MOST_QUOTED:
             break
         # What stands within another quotation is said already.

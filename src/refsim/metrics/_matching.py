@@ -1,0 +1,95 @@
+"""Greedy matching of token vectors: precision and recall of pairs, many pairs at a time.
+
+    vectors (T, D), (U, D) of a pair  -->  cosines (T, U)  -->  best of each row, of each column  -->  weighted means
+
+R = sum_i w(x_i) max_j x_i . y_j / sum_i w(x_i); P the same with the sides swapped; F1 = 2 P R / (P + R).
+Zhang et al. 2020, section 3.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from numpy.typing import NDArray
+
+# Cosines that are worked out at once; 64 MB of floats.
+_MOST_COSINES = 1 << 24
+
+
+def match_pairs(
+    candidates: Sequence[torch.Tensor], references: Sequence[torch.Tensor],
+    candidate_weights: Sequence[NDArray[np.float64]], reference_weights: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+    """Return precision and recall (S,) of pairs of vectors (T, D) and (U, D); weights (T,) and (U,) sum to 1.
+
+    Marks have weight 0 and are matched with nothing of their own, but stay as partners.
+    """
+    precision, recall = np.empty(len(candidates)), np.empty(len(candidates))
+    # Pairs of like lengths together: little of a batch is padding.
+    order = sorted(range(len(candidates)), key=lambda i: (len(candidates[i]), len(references[i]), i))
+    start = 0
+    while start < len(order):
+        stop = start + 1
+        rows = len(candidates[order[start]])
+        columns = len(references[order[start]])
+        while stop < len(order):
+            rows = max(rows, len(candidates[order[stop]]))
+            columns = max(columns, len(references[order[stop]]))
+            if (stop - start + 1) * rows * columns > _MOST_COSINES // 64:
+                break
+            stop += 1
+        batch = order[start:stop]
+        precision[batch], recall[batch] = _match_batch(
+            [candidates[i] for i in batch], [references[i] for i in batch],
+            [candidate_weights[i] for i in batch], [reference_weights[i] for i in batch],
+        )  # fmt: skip
+        start = stop
+    return precision, recall
+
+
+def _match_batch(
+    candidates: Sequence[torch.Tensor], references: Sequence[torch.Tensor],
+    candidate_weights: Sequence[NDArray[np.float64]], reference_weights: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+    import torch  # noqa: PLC0415  it is loaded by now
+
+    with torch.inference_mode():
+        left = torch.nn.utils.rnn.pad_sequence(list(candidates), batch_first=True)
+        right = torch.nn.utils.rnn.pad_sequence(list(references), batch_first=True)
+        cosines = torch.bmm(left, right.transpose(1, 2)).clamp_(-1.0, 1.0)
+        own, theirs = _padding(candidates, left), _padding(references, right)
+        # Padding is no partner: with 0 in its place a score would depend on the batch it is in.
+        best = cosines.masked_fill(theirs[:, None, :], -2.0).amax(dim=2)
+        found = cosines.masked_fill(own[:, :, None], -2.0).amax(dim=1)
+        precision = (best.double() * _weights(candidate_weights, left)).sum(dim=1)
+        recall = (found.double() * _weights(reference_weights, right)).sum(dim=1)
+    return precision.cpu().numpy(), recall.cpu().numpy()
+
+
+def _padding(rows: Sequence[torch.Tensor], padded: torch.Tensor) -> torch.Tensor:
+    import torch  # noqa: PLC0415
+
+    lengths = torch.tensor([len(row) for row in rows], device=padded.device)
+    return torch.arange(padded.shape[1], device=padded.device)[None, :] >= lengths[:, None]
+
+
+def _weights(weights: Sequence[NDArray[np.float64]], padded: torch.Tensor) -> torch.Tensor:
+    import torch  # noqa: PLC0415
+
+    filled = np.zeros((padded.shape[0], padded.shape[1]))
+    for row, values in enumerate(weights):
+        filled[row, : len(values)] = values
+    return torch.from_numpy(filled).to(padded.device)
+
+
+def f_measure(precision: NDArray[np.float64], recall: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 2 P R / (P + R), 0 where P + R is 0."""
+    total = precision + recall
+    result: NDArray[np.float64] = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
+    return result
