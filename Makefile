@@ -39,6 +39,7 @@ check: $(VENV)/.ready
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/charsim.py
+	$(BIN)/python benchmarks/explain.py
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd

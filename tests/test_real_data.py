@@ -113,3 +113,20 @@ def test_every_script_and_every_awkward_string() -> None:
     batch = metric.score_batch(texts[1:], texts[:-1])
     assert np.diagonal(metric.score_matrix(texts[1:], texts[:-1])).tolist() == batch.tolist()
     assert [metric.compile([old]).score(new) for old, new in pairwise(texts)] == batch.tolist()
+
+
+def test_the_missing_list_of_a_real_question_names_the_answer() -> None:
+    """pfgen-bench Q01: what a thousand references share and an answer lacks, 22 times, is at its top."""
+    columns = pq.read_table(shared_data("pfgen") / "references.parquet", columns=["question_id", "answer"]).to_pydict()
+    pairs = zip(columns["question_id"], columns["answer"], strict=True)
+    references = [answer for question, answer in pairs if question == "Q01"]
+    answer = "12時間です。時計の長針は12時間で1周し、短針は1時間で1周します。そのため、1日に1度ずつ重なります。"
+    missing = Charsim().explain(answer, references).missing
+    assert [(one.text, one.count) for one in missing[:5]] == [
+        ("時計の長針と短針が1日に重なる回数は", 724),
+        ("重なる回数は22回です。", 577),
+        ("22回です。長針", 570),
+        ("24時間", 567),
+        ("1日に2", 529),
+    ]
+    assert "回数は22回" in Charsim().judge(answer, references).reason

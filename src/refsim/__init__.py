@@ -18,8 +18,10 @@ from refsim._version import __version__
 if TYPE_CHECKING:
     from refsim.errors import CompiledSetError, InputError, MissingExtra, RefsimError, SignatureError
     from refsim.metric import Metric, Scorer, Stats, Total
+    from refsim.metrics._explain import Explanation
     from refsim.metrics._matrix import TopK
     from refsim.metrics._scorer import CharsimScorer
+    from refsim.metrics._verdict import Verdict
     from refsim.metrics.charsim import Charsim, charsim, load
     from refsim.readers import read
     from refsim.run import evaluate, stream
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "refsim.errors": ("CompiledSetError", "InputError", "MissingExtra", "RefsimError", "SignatureError"),
     "refsim.metric": ("Metric", "Scorer", "Stats", "Total"),
+    "refsim.metrics._explain": ("Explanation",),
     "refsim.metrics._matrix": ("TopK",),
     "refsim.metrics._scorer": ("CharsimScorer",),
+    "refsim.metrics._verdict": ("Verdict",),
     "refsim.metrics.charsim": ("Charsim", "charsim", "load"),
     "refsim.readers": ("read",),
     "refsim.run": ("evaluate", "stream"),
@@ -44,6 +48,7 @@ __all__ = [
     "Charsim",
     "CharsimScorer",
     "CompiledSetError",
+    "Explanation",
     "InputError",
     "Metric",
     "MissingExtra",
@@ -55,6 +60,7 @@ __all__ = [
     "Stats",
     "TopK",
     "Total",
+    "Verdict",
     "__version__",
     "charsim",
     "evaluate",
