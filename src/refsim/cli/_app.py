@@ -39,6 +39,11 @@ refsim compile references.txt -o references.refsim
 refsim score answers.txt --compiled references.refsim
 refsim compile references.parquet --on question_id -o questions.refsim
 refsim score answers.jsonl --compiled questions.refsim""",
+    "models": """\
+refsim models
+refsim models install minilm e5-small-q4
+refsim score hyp.txt -r ref.txt -m charsim -m bertscore
+refsim score hyp.txt -r ref.txt -m "bertscore(model=e5-small-q4)\"""",
     "consensus": """\
 refsim consensus nbest.jsonl --top 1 -o best.txt
 refsim consensus samples.txt --num-candidates 8 --json
@@ -69,6 +74,7 @@ def make_app() -> App:
         ("compile", "Do the work on references once, and save it."),
         ("consensus", "Rank n-best lists by how far their candidates agree."),
         ("explain", "Show why one candidate scores what it does."),
+        ("models", "List the encoders of BERTScore, or install them."),
     ):
         place = f"refsim.cli._{name}:{name}"
         app.command(place, name=name, help=what, help_epilogue=_EXAMPLES[name] + "\n")
