@@ -18,17 +18,24 @@ $(VENV)/.ready: $(BUILD_INPUTS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'setuptools>=77' Cython
 	rm -rf build src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev,bertscore]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.ready benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r benchmarks/requirements.txt
 	touch $@
 
-demo: $(VENV)/.ready
+# Two small encoders, fetched once; nothing reaches for a network after that.
+export REFSIM_MODELS ?= $(CURDIR)/$(VENV)/models
+export HF_HUB_OFFLINE = 1
+$(VENV)/.models: $(VENV)/.ready
+	$(BIN)/refsim models install minilm e5-small-q4
+	touch $@
+
+demo: $(VENV)/.models
 	$(BIN)/python -m refsim.demo
 
-test: $(VENV)/.ready
+test: $(VENV)/.models
 	$(BIN)/python -m pytest $(ARGS)
 
 check: $(VENV)/.ready
