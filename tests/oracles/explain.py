@@ -112,7 +112,7 @@ def missing(candidate: Text, references: Sequence[Text], share: Fraction) -> lis
 def lacking(candidate: Text, text: Text) -> list[bool]:
     """Return, for each character of a text, whether no match with the candidate that is long enough covers it."""
     characters, different = max(2, len(candidate)), max(2, len(set(candidate)))
-    least = 1 + math.ceil(math.log(characters) / math.log(different))
+    least = next(n for n in range(1, characters + 2) if different ** (n - 1) >= characters)
     covered = [False] * len(text)
     for i in range(len(text)):
         for j in range(i + least, len(text) + 1):

@@ -10,7 +10,6 @@ Everything is linear in the texts. What is not asked for is not worked out. Defi
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -309,6 +308,12 @@ def cover(lengths: Longs) -> Longs:
 def chance_length(characters: int, different: int) -> int:
     """Return the length from which on a match in a text of so many characters is hardly by chance.
 
-    A text of T characters out of D holds about D**n of the strings of length n by chance while D**n <= T.
+    A text of T characters out of D holds about D**n of the strings of length n by chance while D**n <= T. One more is
+    asked for: the least n with D**(n - 1) >= T.
     """
-    return 1 + math.ceil(math.log(max(characters, 2)) / math.log(max(different, 2)))
+    length, strings = 1, 1
+    # In whole numbers: a quotient of logarithms misses some powers, log 125 / log 5 among them.
+    while strings < max(characters, 2):
+        strings *= max(different, 2)
+        length += 1
+    return length

@@ -124,6 +124,8 @@ def _head(score: float, at_least: float | None, phrases: dict[str, str]) -> str:
         # As many digits as it takes for the numbers to say what the sentence does.
         if (float(shown) < float(least)) == (score < at_least):
             break
+    else:
+        shown, least = repr(score), repr(float(at_least))
     return phrases["passed" if score >= at_least else "failed"].format(score=shown, least=least)
 
 
@@ -163,6 +165,8 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
     several = len(explanation.scorer) > 1
     quotes: dict[str, str] = {}
     pieces = [piece for missing in explanation.missing for piece in _pieces(missing)]
+    # A piece may be lacking in its place and stand elsewhere, too short to count; the sentence says that it is nowhere.
+    pieces = [piece for piece in pieces if piece not in explanation.candidate]
     # Where single characters are all that is lacking, the strings that they are lacking in say more.
     pieces = pieces or [missing.text for missing in explanation.missing if missing.lacking]
     for piece in dict.fromkeys(pieces):
