@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Columns = dict[str, list[Any]]
+
+_WIDE: Final = b"refsim.wide"
+_WIDEST: Final = 2**53
+_DEEPEST: Final = 20
 
 
 def json_lines(columns: Columns) -> Iterator[bytes]:
@@ -56,9 +60,23 @@ def _is_encodable(text: str) -> bool:
 
 def to_arrow(chunks: Iterable[Columns]) -> pa.Table:
     """Return chunks of columns as one pyarrow Table; a column that is missing in a chunk is null there."""
+    return unify([to_table(columns) for columns in chunks])
+
+
+def to_table(columns: Columns) -> pa.Table:
+    """Return one chunk of columns as a pyarrow Table; its schema tells of whole numbers that no float holds."""
     import pyarrow as pa  # noqa: PLC0415  pyarrow takes 0.1 s to load, and many results never become a table
 
-    return unify([pa.table({name: to_array(values) for name, values in columns.items()}) for columns in chunks])
+    arrays = {_as_text(name) or "": to_array(values) for name, values in columns.items()}
+    wide = [name for name, array in arrays.items() if pa.types.is_integer(array.type) and _is_wide(array)]
+    return pa.table(arrays).replace_schema_metadata({_WIDE: json.dumps(wide)} if wide else None)
+
+
+def _is_wide(array: pa.Array) -> bool:
+    import pyarrow.compute as pc  # noqa: PLC0415  as above
+
+    ends = pc.min_max(array).as_py()
+    return any(end is not None and abs(end) > _WIDEST for end in ends.values())
 
 
 def to_array(values: Sequence[Any]) -> pa.Array:
@@ -66,9 +84,22 @@ def to_array(values: Sequence[Any]) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415  as above
 
     try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError):
+        array = pa.array(values)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError, RecursionError):
+        array = None
+    if array is None or not _is_writable(array.type):
         return pa.array([_as_text(value) for value in values], pa.string())
+    return array
+
+
+def _is_writable(kind: pa.DataType, depth: int = 0) -> bool:
+    """Whether Parquet takes a type: no structure without fields, and none that is nested very deep."""
+    import pyarrow as pa  # noqa: PLC0415  as above
+
+    if depth > _DEEPEST or (pa.types.is_struct(kind) and not kind.num_fields):
+        return False
+    inner = [kind.field(i).type for i in range(kind.num_fields)] if pa.types.is_nested(kind) else []
+    return all(_is_writable(one, depth + 1) for one in inner)
 
 
 def unify(tables: Sequence[pa.Table]) -> pa.Table:
@@ -86,12 +117,13 @@ def unify_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
     import pyarrow as pa  # noqa: PLC0415  as above
 
     fields: dict[str, pa.DataType] = {}
+    wide = {name for schema in schemas for name in json.loads((schema.metadata or {}).get(_WIDE, "[]"))}
     for schema in schemas:
         for field in schema:
             known = fields.setdefault(field.name, field.type)
             if known != field.type:
                 fields[field.name] = _common_type(known, field.type)
-    return pa.schema(list(fields.items()))
+    return pa.schema([(n, pa.string() if n in wide and pa.types.is_floating(t) else t) for n, t in fields.items()])
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -205,8 +205,12 @@ def _read_index(index: Path) -> dict[str, Any]:
 def _replacing_directory(path: Path) -> Iterator[Path]:
     """Make a directory that takes the name `path` when the block ends without an error, and is removed otherwise."""
     final = path.absolute()
-    if final.exists() and not (final / _INDEX).is_file() and not (final.is_dir() and not any(final.iterdir())):
+    entries = {entry.name for entry in final.iterdir()} if final.is_dir() else set()
+    if final.exists() and not (final / _INDEX).is_file() and not (final.is_dir() and not entries):
         raise InputError(f"{path}: exists and holds no compiled sets; give another name, or remove it first")
+    others = sorted(name for name in entries if name != _INDEX and not name.isdecimal())
+    if others:
+        raise InputError(f"{path}: holds {others[0]!r} beside compiled sets; give another name, or remove it first")
     try:
         with replacing_directory(final) as fresh:
             yield fresh

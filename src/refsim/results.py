@@ -63,12 +63,15 @@ class SegmentScores:
         """
         columns: Columns = {name: list(self.batch.column(name)) for name in _KEYS}
         columns |= {name: values.tolist() for name, values in self.scores.items()}
-        for name, values in self._carried():
+        last: Columns = {"candidate": list(self.batch.candidates)}
+        last |= {f"{label}.signature": [text] * len(self) for label, text in self.signatures.items()}
+        for given, values in self._carried():
+            name = given
             # A file that was scored before has such columns: the old numbers stay, under another name.
-            columns[name if name not in columns else f"input.{name}"] = values
-        columns["candidate"] = list(self.batch.candidates)
-        columns |= {f"{label}.signature": [text] * len(self) for label, text in self.signatures.items()}
-        return columns
+            while name in columns or name in last:
+                name = f"input.{name}"
+            columns[name] = values
+        return columns | last
 
     def _carried(self) -> Iterator[tuple[str, list[Any]]]:
         for name in _OPTIONAL:

@@ -61,13 +61,21 @@ class CandidateList:
     place: str = ""
 
 
-def gather_lists(batches: Iterable[Batch]) -> list[CandidateList]:
-    """Return the lists of candidates, in the order in which their items and systems first come up."""
+def gather_lists(batches: Iterable[Batch], *, use_support: bool = False) -> list[CandidateList]:
+    """Return the lists of candidates, in the order in which their items and systems first come up.
+
+    With `use_support` all rows of a list must have the same support. Raises InputError, with the place, for others.
+    """
     lists: dict[tuple[str, str], CandidateList] = {}
     for batch in batches:
         for i, key in enumerate(zip(batch.ids, batch.systems, strict=True)):
             if key not in lists:
                 lists[key] = CandidateList(*key, support=batch.references[i], place=batch.place(i))
+            if use_support and batch.references[i] != lists[key].support:
+                raise InputError(
+                    f"{batch.place(i)}: id {key[0]!r} has another support than in {lists[key].place}; expected one and "
+                    "the same for all candidates of a list"
+                )
             lists[key].candidates.append(batch.candidates[i])
             lists[key].samples.append(batch.samples[i])
     return list(lists.values())

@@ -79,7 +79,7 @@ def consensus(  # noqa: PLR0913  an option is an argument
         read(target(nbest), progress=progress.reading, **arguments) as reader,
     ):
         answers = _Answers(metric.preparation)
-        lists = gather_lists(answers.looked_for(progress.counting(reader)))
+        lists = gather_lists(answers.looked_for(progress.counting(reader)), use_support=bool(support))
         skipped = list(reader.skipped)
     if not lists:
         note_skipped(skipped)

@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from refsim._numbers import whole_number
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,10 +26,11 @@ _MOST_MARKS = 4096
 
 def _byte_limit() -> int:
     given = os.environ.get("REFSIM_CACHE_BYTES", str(_DEFAULT_BYTES))
-    if not given.isdecimal():
+    limit = whole_number(given)
+    if limit is None or limit < 0:
         message = f"REFSIM_CACHE_BYTES is {given!r}; expected a whole number of bytes, 0 for no cache"
         raise InputError(message)
-    return int(given)
+    return limit
 
 
 class ReferenceCache:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from refsim._numbers import whole_number
 from refsim.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -214,9 +215,10 @@ def model_depth(place: str) -> int:
 
 def _byte_limit() -> int:
     given = os.environ.get("REFSIM_EMBEDDING_BYTES", str(_DEFAULT_BYTES))
-    if not given.isdecimal():
+    limit = whole_number(given)
+    if limit is None or limit < 0:
         raise InputError(f"REFSIM_EMBEDDING_BYTES is {given!r}; expected a whole number of bytes, 0 to keep none")
-    return int(given)
+    return limit
 
 
 def _device(torch: Any, wanted: str) -> Any:  # noqa: ANN401  torch is loaded late

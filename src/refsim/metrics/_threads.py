@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsim._numbers import whole_number
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ def thread_count(threads: int | None) -> int:
         asked = os.environ.get("REFSIM_THREADS")
         if asked is None:
             return _usable_cores()
-        if not asked.isdecimal() or int(asked) < 1:
+        count = whole_number(asked)
+        if count is None or count < 1:
             message = f"REFSIM_THREADS is {asked!r}; expected a whole number from 1 on"
             raise InputError(message)
-        return int(asked)
+        return count
     if type(threads) is not int or threads < 1:
         message = f"threads is {threads!r}; expected a whole number from 1 on, or None for every usable core"
         raise InputError(message)

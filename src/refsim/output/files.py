@@ -9,13 +9,15 @@ and their types before the first row: those rows wait in an unnamed file beside 
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from refsim._atomic import is_stream, naming, replacing
-from refsim._columns import conform, json_lines, json_text, to_arrow, unify_schemas
+from refsim._columns import conform, json_lines, json_text, to_table, unify_schemas
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,9 +52,20 @@ def check_output(path: str, inputs: Sequence[str] = (), *, also: Sequence[str] =
         raise InputError(f"{path}: is a directory; expected the name of a file to write")
     if not target.parent.is_dir():
         raise InputError(f"{path}: there is no directory {target.parent}; create it first")
-    for name in inputs:
-        if target.exists() and Path(name).exists() and target.samefile(name):
-            raise InputError(f"{path}: is an input of this command; write to another file")
+    if target.exists() and any(_reads(name, target) for name in inputs):
+        raise InputError(f"{path}: is an input of this command; write to another file")
+
+
+def _reads(name: str, target: Path) -> bool:
+    """Whether an input is the target, or a directory that holds it, or standard input that comes from it."""
+    if name in {"-", "<stdin>"}:
+        with suppress(OSError, ValueError):  # in tests standard input is no file of the system
+            return os.path.samestat(os.fstat(sys.stdin.fileno()), target.stat())
+        return False
+    source = Path(name)
+    if not source.exists():
+        return False
+    return source.resolve() in target.resolve().parents if source.is_dir() else target.samefile(source)
 
 
 @contextmanager
@@ -122,7 +135,7 @@ class _Parquet:
     def write(self, columns: Columns) -> None:
         import pyarrow as pa  # noqa: PLC0415  0.1 s to load, for this format alone
 
-        table = to_arrow([columns])
+        table = to_table(columns)
         self._parts.append((self._spool.tell(), table.schema))
         with pa.ipc.new_stream(self._spool, table.schema) as stream:
             stream.write_table(table)

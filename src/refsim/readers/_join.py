@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from refsim._numbers import whole_number
 from refsim.errors import InputError
 from refsim.readers._detect import detect
 from refsim.readers._lines import lines
@@ -73,7 +74,10 @@ class ByLine:
 
     def find(self, chunk: Chunk, ids: Sequence[str]) -> list[list[str]]:
         """Return the references of each row."""
-        rows = [int(one) if one.isascii() and one.isdigit() else -1 for one in ids] if self.numbered else chunk.rows
+        rows = chunk.rows
+        if self.numbered:
+            numbers = map(whole_number, ids)
+            rows = [-1 if number is None else number for number in numbers]
         for number, row in enumerate(rows):
             if not 0 <= row < len(self.lists):
                 what = f"id {ids[number]!r}, but" if self.numbered else f"row {row + 1}, but"

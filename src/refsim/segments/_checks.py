@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeVar
 
+from refsim._numbers import whole_number
 from refsim.errors import InputError
 from refsim.segments._fields import MISSING
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Digits of a whole number that still fits 64 bits, with its sign.
-LONGEST = 20
 MANY_BITS = 1000
 
 
@@ -117,8 +116,8 @@ def whole_numbers(values: Sequence[object], what: str, places: Sequence[str]) ->
     """Return a column of whole numbers; text files hold them as digits."""
 
     def whole(value: object, row: int) -> int:
-        if isinstance(value, str) and value.isascii() and value.lstrip("-").isdigit() and len(value) < LONGEST:
-            return int(value)
+        if isinstance(value, str) and (number := whole_number(value)) is not None:
+            return number
         if type(value) is int and abs(value) < 2**63:
             return value
         raise InputError(f"{_at(places[row], what)} is {describe(value)}; a whole number is expected")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from refsim._numbers import whole_number
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,8 +101,7 @@ class Selector:
         for part in self.way:
             if isinstance(value, dict):
                 value = value.get(part, MISSING)
-            elif isinstance(value, list) and part.lstrip("-").isdecimal():
-                index = int(part)
+            elif isinstance(value, list) and (index := whole_number(part)) is not None:
                 value = value[index] if -len(value) <= index < len(value) else MISSING
             else:
                 return MISSING

@@ -1,0 +1,161 @@
+"""Files that a careless or hostile user brings: nothing is overwritten, dropped or replaced without a word."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import refsim
+from commands import run
+from refsim._columns import to_table, unify_schemas
+from refsim._numbers import whole_number
+from refsim.compiled import save_sets
+from refsim.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """Write rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+ROW = {"id": "1", "candidate": "a cat", "references": ["the cat"]}
+
+
+def test_an_input_is_not_overwritten_through_standard_input(tmp_path: Path) -> None:
+    """`refsim score - --per-segment in.jsonl < in.jsonl` would leave nothing of the input."""
+    path = write(tmp_path / "in.jsonl", [ROW])
+    before = path.read_bytes()
+    command = [sys.executable, "-m", "refsim", "score", "-", "--format", "jsonl", "--per-segment", str(path)]
+    with path.open("rb") as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "is an input of this command; write to another file" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_file_in_a_directory_that_is_read_is_not_overwritten(tmp_path: Path) -> None:
+    """A directory given as input is all that is in it."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    path = write(folder / "outputs.jsonl", [ROW])
+    before = path.read_bytes()
+    done = run("score", folder, "--format", "pfgen", "--per-segment", path)
+    assert done.code == 2
+    assert "is an input of this command" in done.err
+    assert path.read_bytes() == before
+
+
+def test_no_column_of_the_input_is_lost(tmp_path: Path) -> None:
+    """A file that was scored before, twice, and has columns named as ours: all are carried, under other names."""
+    row = {
+        "id": "1", "output": "a cat", "references": ["the cat"], "candidate": "mine", "charsim": 0.25,
+        "input.charsim": 0.5, "charsim.signature": "old",
+    }  # fmt: skip
+    target = tmp_path / "out.jsonl"
+    done = run("score", write(tmp_path / "in.jsonl", [row]), "--candidate", "output", "--per-segment", target)
+    assert done.code == 0, done.err
+    written = json.loads(target.read_text(encoding="utf-8"))
+    assert written["candidate"] == "a cat"
+    assert written["input.candidate"] == "mine"
+    assert {written["input.charsim"], written["input.input.charsim"]} == {0.25, 0.5}
+    assert written["input.charsim.signature"] == "old"
+    assert written["charsim"] == refsim.charsim("a cat", ["the cat"])
+
+
+def test_support_that_differs_within_a_list_is_an_error(tmp_path: Path) -> None:
+    """The support of the first row would stand for all; the message names both rows."""
+    rows: list[dict[str, Any]] = [
+        {"id": "1", "candidate": "a", "sup": ["x"]},
+        {"id": "1", "candidate": "b", "sup": ["y"], "sample": 1},
+    ]
+    done = run("consensus", write(tmp_path / "in.jsonl", rows), "--support", "sup", "--samples")
+    assert done.code == 2
+    assert "in.jsonl:2: id '1' has another support than in" in done.err
+    assert "in.jsonl:1" in done.err
+
+
+@pytest.mark.parametrize(
+    ("extra", "shown"),
+    [
+        ([{}, {}], ["{}", "{}"]),
+        ([{"a": {}}, None], ['{"a": {}}', None]),
+        ([2**60 + 1, 2**60 + 3], [2**60 + 1, 2**60 + 3]),
+        ([json.loads("[" * 40 + "]" * 40), None], ["[" * 40 + "]" * 40, None]),
+        ([2**70, 1], [str(2**70), "1"]),
+    ],
+)
+def test_parquet_takes_whatever_a_row_carries(extra: list[Any], shown: list[Any], tmp_path: Path) -> None:
+    """What Parquet has no type for is written as JSON text, with every digit."""
+    rows = [ROW | {"id": str(i), "extra": value} for i, value in enumerate(extra)]
+    target = tmp_path / "out.parquet"
+    done = run("score", write(tmp_path / "in.jsonl", rows), "--per-segment", target)
+    assert done.code == 0, done.err
+    assert pq.read_table(target)["extra"].to_pylist() == shown
+
+
+def test_a_whole_number_that_no_float_holds_stays_whole() -> None:
+    """Where a later batch has fractions, a column of small numbers becomes floats, one of large ones text."""
+    parts: list[dict[str, list[Any]]] = [{"n": [2**60 + 1], "m": [3]}, {"n": [0.5], "m": [0.5]}]
+    schema = unify_schemas([to_table(part).schema for part in parts])
+    assert [str(field.type) for field in schema] == ["string", "double"]
+    rows = [
+        {"id": "1", "candidate": "a", "references": ["a"], "n": 2**60 + 1},
+        {"id": "2", "candidate": "a", "references": ["a"], "n": 0.5},
+    ]
+    results = [refsim.evaluate([row]) for row in rows]
+    assert results[0].segments.to_arrow()["n"].to_pylist() == [2**60 + 1]
+
+
+def test_a_column_name_with_half_a_character_reaches_parquet(tmp_path: Path) -> None:
+    """As an escape, for Arrow's names are UTF-8."""
+    target = tmp_path / "out.parquet"
+    done = run("score", write(tmp_path / "in.jsonl", [ROW | {"\ud800x": 1}]), "--per-segment", target)
+    assert done.code == 0, done.err
+    assert "\\ud800x" in pq.read_table(target).column_names
+
+
+@pytest.mark.parametrize("sample", ["--5", "9" * 5000, "\N{ARABIC-INDIC DIGIT FIVE}", "", "1.0"])
+def test_a_sample_that_is_no_number_is_an_error(sample: str, tmp_path: Path) -> None:
+    """With file and line, and no traceback."""
+    done = run("score", write(tmp_path / "in.jsonl", [ROW | {"sample": sample}]))
+    assert done.code == 2
+    assert "in.jsonl:1" in done.err
+    assert "a whole number is expected" in done.err
+
+
+def test_numbers_that_are_none_are_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In selectors, Moses lists and the environment."""
+    assert [whole_number(text) for text in ("7", "-7", "--1", "+1", "", "1 ", "9" * 19)] == [7, -7, *[None] * 5]
+    done = run("score", write(tmp_path / "in.jsonl", [ROW | {"c": ["x"]}]), "--candidate", "c.--1")
+    assert done.code == 2
+    moses = tmp_path / "nbest.txt"
+    moses.write_text("9" * 5000 + " ||| a cat ||| 0 ||| 0\n", encoding="utf-8")
+    refs = tmp_path / "refs.txt"
+    refs.write_text("a cat\n", encoding="utf-8")
+    done = run("score", moses, "--format", "moses", "-r", refs)
+    assert done.code == 2
+    assert "nbest.txt:1" in done.err
+    monkeypatch.setenv("REFSIM_THREADS", "9" * 5000)
+    with pytest.raises(InputError, match="REFSIM_THREADS"):
+        refsim.Charsim().score_batch(["a"], ["b"])
+
+
+def test_sets_are_not_written_over_other_files(tmp_path: Path) -> None:
+    """Replacing a directory of sets would remove what a user has put beside them."""
+    place = tmp_path / "sets"
+    save_sets({"q": ["a"]}, place, refsim.Charsim(), on="question")
+    save_sets({"q": ["b"]}, place, refsim.Charsim(), on="question")
+    (place / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match=r"holds 'notes\.txt' beside compiled sets"):
+        save_sets({"q": ["a"]}, place, refsim.Charsim(), on="question")
+    assert (place / "notes.txt").read_text(encoding="utf-8") == "mine"
