@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -159,3 +160,50 @@ def test_sets_are_not_written_over_other_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds 'notes\.txt' beside compiled sets"):
         save_sets({"q": ["a"]}, place, refsim.Charsim(), on="question")
     assert (place / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("name", ["new/..", ".", "../here", "link"])
+def test_the_directory_that_one_works_in_is_not_replaced(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`new/..` is no new name: what it leads to is checked, and everything there stays."""
+    place = tmp_path / "here"
+    place.mkdir()
+    (place / "thesis.txt").write_text("mine", encoding="utf-8")
+    (place / "ref.txt").write_text("a b\n", encoding="utf-8")
+    (place / "link").symlink_to(place)
+    monkeypatch.chdir(place)
+    for more in ([], ["--on", "q"]):
+        done = run("compile", "ref.txt", "-o", name, *more)
+        assert done.code == 2, done.err
+    with pytest.raises(InputError):
+        refsim.Charsim().compile(["a"]).save(name)
+    with pytest.raises(InputError):
+        save_sets({"q": ["a"]}, place / name, refsim.Charsim(), on="q")
+    assert sorted(entry.name for entry in place.iterdir()) == ["link", "ref.txt", "thesis.txt"]
+
+
+def test_a_directory_that_is_empty_but_worked_in_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be gone under the feet of whoever stands in it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="in which this process works"):
+        save_sets({"q": ["a"]}, ".", refsim.Charsim(), on="q")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_is_not_held_up_by_a_lock() -> None:
+    """Whatever thread held the cache's lock when the process was forked is not there to give it back."""
+    code = """
+import os, threading, refsim
+from refsim.metrics._cache import cache
+cache._lock.acquire()
+child = os.fork()
+if not child:
+    os._exit(int(refsim.charsim("a cat", ["a cat", "the cat"]) == 0))
+cache._lock.release()
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

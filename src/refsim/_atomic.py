@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from refsim.errors import RefsimError
+from refsim.errors import InputError, RefsimError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +62,8 @@ def replacing_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     link is followed. Whether what is there may be replaced is the caller's to check.
     """
     final = Path(path).resolve()
+    if Path.cwd().is_relative_to(final):
+        raise InputError(f"{path}: leads to {final}, in which this process works; give the name of a new directory")
     final.parent.mkdir(parents=True, exist_ok=True)
     mark = f"{os.getpid()}.{secrets.token_hex(4)}"
     fresh, old = final.with_name(f".{final.name}.{mark}.tmp"), final.with_name(f".{final.name}.{mark}.old")

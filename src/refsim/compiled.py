@@ -204,7 +204,8 @@ def _read_index(index: Path) -> dict[str, Any]:
 @contextmanager
 def _replacing_directory(path: Path) -> Iterator[Path]:
     """Make a directory that takes the name `path` when the block ends without an error, and is removed otherwise."""
-    final = path.absolute()
+    # Where the name leads, for "new/.." is what is here already.
+    final = path.resolve()
     entries = {entry.name for entry in final.iterdir()} if final.is_dir() else set()
     if final.exists() and not (final / _INDEX).is_file() and not (final.is_dir() and not entries):
         raise InputError(f"{path}: exists and holds no compiled sets; give another name, or remove it first")

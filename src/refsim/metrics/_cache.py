@@ -80,5 +80,11 @@ class ReferenceCache:
             self._asked.clear()
             self._bytes = 0
 
+    def renew_lock(self) -> None:
+        """Take a new lock: in a forked process the old one may be held by a thread that is not there."""
+        self._lock = threading.Lock()
+
 
 cache = ReferenceCache(_byte_limit())
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=cache.renew_lock)

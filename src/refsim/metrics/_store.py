@@ -30,7 +30,8 @@ _AGAIN = "compile the references again"
 
 def write_set(path: str | os.PathLike[str], header: dict[str, Any], texts: list[str], weights: list[int]) -> None:
     """Write a compiled set to the directory `path`; one that is there is replaced, anything else is not."""
-    target = Path(path)
+    # Where the name leads, for "new/.." is what is here already, and so is a link.
+    target = Path(path).resolve()
     if target.exists() and not (target / _HEADER).is_file():
         message = f"{target}: exists and is not a compiled set; give another name, or remove it first"
         raise InputError(message)

@@ -6,6 +6,7 @@ interpreted one must index plain Python numbers (a NumPy int32 would wrap around
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,16 @@ def order_weights(highest: int) -> tuple[memoryview, memoryview]:
             _inverse = 1.0 / orders
             _harmonic = np.cumsum(_inverse)
         return _inverse.data, _harmonic.data
+
+
+def _renew_lock() -> None:
+    """Take a new lock, as the cache of references does in a forked process."""
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def power_of_two(least: int) -> int:

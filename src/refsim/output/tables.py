@@ -82,7 +82,8 @@ def print_worst(rows: Sequence[WorstRow], file: IO[str]) -> None:
         names = " ".join(printable(name) for name in (row.id, row.system))
         console.print(_line(f"{_number(row.score)}  {row.place}  {names}{_LEFT_TO_RIGHT_MARK}"))
         if row.reason is not None:
-            console.print(Padding(_line(row.reason), (0, 0, 0, 8), expand=False))
+            # The sentence is on one line and safe already, and isolates what runs from right to left.
+            console.print(Padding(Text(row.reason, overflow="fold"), (0, 0, 0, 8), expand=False))
 
 
 def print_candidates(signature: str, ranked: Sequence[Sequence[Ranked]], file: IO[str]) -> None:
