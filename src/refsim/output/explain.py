@@ -112,7 +112,7 @@ class View(Page):
         """Print the candidate, or both, shaded by how many references hold each part."""
         told, other = self.told, self.told.against
         several = len(told.scorer) > 1
-        about = f"matches of {told.chance:,} characters or more count"
+        about = "" if not self.coloured else f"matches of {told.chance:,} characters or more count"
         if other is None:
             self.heading("candidate", count_characters(len(told.symbols)), about)
             self.legend_of_shares(several=several)
@@ -146,7 +146,7 @@ class View(Page):
             swatches = [[(f" {name} ", self.styles[i])] for i, name in enumerate(names) if name]
             self.flow([[("held by", "dim")], *swatches] if several else swatches)
             return
-        none = "no reference holds" if several else "the reference does not hold"
+        none = f"no match of {self.told.chance:,} or more with {'a' if several else 'the'} reference"
         few = [[("{...} less than half of them hold", "dim")]] if several else []
         self.flow([[(f"[...] {none}", "dim")], *few])
 
