@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from refsim.metrics._explain import Explanation, Missing
     from refsim.metrics._orders import Parts
 
@@ -164,7 +166,7 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
         return []
     several = len(explanation.scorer) > 1
     quotes: dict[str, str] = {}
-    pieces = [piece for missing in explanation.missing for piece in _pieces(missing)]
+    pieces = [piece for missing in explanation.missing for piece in _pieces(missing, explanation.scorer.split)]
     # A piece may be lacking in its place and stand elsewhere, too short to count; the sentence says that it is nowhere.
     pieces = [piece for piece in pieces if piece not in explanation.candidate]
     # Where single characters are all that is lacking, the strings that they are lacking in say more.
@@ -185,10 +187,20 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
     return [phrases["missing"].format(quotes=phrases["comma"].join(quotes.values()))]
 
 
-def _pieces(missing: Missing) -> list[str]:
+def _pieces(missing: Missing, split: Callable[[str], Sequence[str]]) -> list[str]:
     """Return the lacking parts of a string without white space around them, the longest first."""
-    parts = [missing.text[start:stop].strip() for start, stop in missing.lacking]
+    parts = [_trimmed(split(missing.text[start:stop])) for start, stop in missing.lacking]
     return sorted((part for part in parts if len(part) >= _SHORTEST_QUOTE), key=lambda part: -len(part))
+
+
+def _trimmed(symbols: Sequence[str]) -> str:
+    """Return the text without white space around it; a space with an accent is one character, and no white space."""
+    start, stop = 0, len(symbols)
+    while start < stop and symbols[start].isspace():
+        start += 1
+    while start < stop and symbols[stop - 1].isspace():
+        stop -= 1
+    return "".join(symbols[start:stop])
 
 
 def _quotable(text: str, longest: int) -> str:
