@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from entry_points import interpreted_kernel
 from oracles import charsim as definition
 from oracles import explain as oracle
 from refsim.errors import InputError
+from refsim.metrics._cache import cache as cache_of_sets
+from refsim.metrics._explain import chance_length
 from shared import golden_rows
 from strategies import FORMS, forms, max_orders, rows, texts
 
@@ -56,6 +59,7 @@ def test_the_split_of_every_golden_row(form: Form) -> None:
         check_split(explanation)
         assert explanation.score == metric.score(row["candidate"], row["references"])
         assert explanation.score == close(row[form]["score"])
+        assert explanation.orders.rho.tolist() == close(row[form]["per_order"])
 
 
 @given(row=rows(), form=forms, max_order=max_orders)
@@ -209,6 +213,55 @@ def test_a_mended_typo_raises_the_orders_that_span_it() -> None:
     assert lost[:20].tolist() == close([float(n) for n in range(1, 21)], 1e-9)
 
 
+@given(
+    text=st.text(st.sampled_from("abc "), min_size=1, max_size=20),
+    place=st.integers(0, 19),
+    form=forms,
+    repeats=st.integers(1, 2),
+)
+def test_mending_a_foreign_character_lowers_no_order_and_raises_those_that_span_it(
+    text: str, place: int, form: Form, repeats: int
+) -> None:
+    """Every order has windows over the mended place, so every order gains."""
+    place %= len(text)
+    typo = f"{text[:place]}#{text[place + 1 :]}"
+    change = refsim.Charsim(form=form).explain(text, [text] * repeats, against=typo).change
+    assert change is not None
+    assert (change.contribution > 0).all()
+    assert sum(gain for _, _, gain in change.bands()) == close(change.score)
+
+
+@given(row=rows(), form=forms, max_order=max_orders)
+def test_bands_are_the_orders_put_together(row: tuple[str, list[str]], form: Form, max_order: int | None) -> None:
+    """They cover 1 .. N without a gap, and sum to the score; weights to 1."""
+    explanation = refsim.Charsim(form=form, max_order=max_order).explain(*row)
+    bands = explanation.orders.bands()
+    orders = [n for band in bands for n in range(band.first, band.last + 1)]
+    assert orders == list(range(1, len(explanation.orders) + 1))
+    if bands:
+        assert sum(band.contribution for band in bands) == close(explanation.score)
+        assert sum(band.weight for band in bands) == close(1)
+        assert [band.rho * band.weight for band in bands] == close([band.contribution for band in bands])
+
+
+@given(row=rows(), text=texts())
+def test_what_the_candidate_holds_of_a_text(row: tuple[str, list[str]], text: str) -> None:
+    """The characters that a match longer than chance covers, of a reference or of any other text."""
+    candidate, references = row
+    explanation = refsim.Charsim().explain(candidate, references)
+    for other in (*references, text):
+        assert explanation.held(other) == [not mark for mark in oracle.lacking(candidate, other)]
+
+
+@pytest.mark.parametrize(
+    ("characters", "different", "length"),
+    [(0, 0, 2), (1, 1, 2), (2, 2, 2), (3, 2, 3), (4, 2, 3), (124, 5, 4), (125, 5, 4), (126, 5, 5), (243, 3, 6)],
+)
+def test_the_length_that_is_not_due_to_chance(characters: int, different: int, length: int) -> None:
+    """The least n with D**(n - 1) >= T, at powers too: log 125 / log 5 is a little more than 3 in floats."""
+    assert chance_length(characters, different) == length
+
+
 def test_the_interpreted_kernel_explains_the_same() -> None:
     """Every figure is the same to the last bit."""
     references = ["the cat sat on the mat", "a cat sat there, and slept", "the cat sat on the mat"]
@@ -218,6 +271,18 @@ def test_the_interpreted_kernel_explains_the_same() -> None:
             expected = metric.explain("the cat sits", given_references, against="x").to_dict()
             with interpreted_kernel():
                 assert metric.explain("the cat sits", list(given_references), against="x").to_dict() == expected
+
+
+@given(row=rows(), form=forms, max_order=max_orders)
+def test_the_interpreted_kernel_explains_every_text_the_same(
+    row: tuple[str, list[str]], form: Form, max_order: int | None
+) -> None:
+    """Whatever the texts are, lone surrogates and marks in them too."""
+    candidate, references = row
+    metric = refsim.Charsim(form=form, max_order=max_order)
+    expected = metric.explain(candidate, references).to_dict()
+    with interpreted_kernel():
+        assert metric.explain(candidate, references).to_dict() == expected
 
 
 def test_to_dict_is_json_and_complete() -> None:
@@ -253,6 +318,21 @@ def test_a_scorer_explains_threads_and_pickles() -> None:
     assert scorer.explain("the cat").to_dict() == expected
     again = pickle.loads(pickle.dumps(scorer))  # noqa: S301  written a moment ago
     assert again.explain("the cat").to_dict() == expected
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("count", [1, 30])
+def test_threads_explain_with_one_scorer(form: Form, count: int) -> None:
+    """Eight threads, that all find a new scorer and ask it for everything at once, get what one thread gets."""
+    references = [f"the cat number {i % 20} sat on mat {i % 7}" for i in range(count)]
+    candidates = [f"a cat number {i} lay on the mat" for i in range(40)]
+    metric = refsim.Charsim(form=form)
+    expected = [metric.explain(candidate, references).to_dict() for candidate in candidates]
+    cache_of_sets.clear()
+    scorer = metric.compile(references)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda candidate: scorer.explain(candidate).to_dict(), candidates))
+    assert found == expected
 
 
 def test_a_long_text_against_a_changed_copy() -> None:

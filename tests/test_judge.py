@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
+import pickle
+import re
 import subprocess
 import sys
 import unicodedata
@@ -13,8 +16,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import refsim
+from oracles import explain as oracle
 from refsim.errors import InputError
-from strategies import forms, rows
+from strategies import SENTENCES, forms, rows
 
 if TYPE_CHECKING:
     from refsim.metrics._verdict import Language
@@ -95,6 +99,73 @@ def test_a_near_miss_is_not_rounded_up() -> None:
     exact = metric.judge("the cat sat", ["the cat sat on the mat"], score)
     assert exact.passed
     assert "at least" in exact.reason
+
+
+# Without quotation marks, and with nothing that is shown as an escape.
+plain = st.text(st.sampled_from("ab cd"), max_size=14) | st.sampled_from([text[:40] for text in SENTENCES[:5]])
+PHRASES = {
+    "shortness": "most is lost to shortness (",
+    "excess": "most is lost to excess length (",
+    "content": "most is lost to content that differs (",
+}
+
+
+@given(candidate=plain, references=st.lists(plain, min_size=2, max_size=5), form=forms)
+@example(
+    # 長針 stands in the candidate, and not where the references share it.
+    candidate="時計の長針と短針が1日に重なる回数は、11回です。",
+    references=["重なる回数は22回です。長針は24周します。", "重なる回数は22回です。長針は1日に24周します。"],
+    form="main",
+)
+def test_what_a_verdict_says_is_so(candidate: str, references: list[str], form: Form) -> None:
+    """The loss it names is the largest; of up to three pieces, none is in the candidate, and the shares are right."""
+    verdict = refsim.Charsim(form=form).judge(candidate, references)
+    reason, parts = verdict.reason, verdict.parts
+    losses = {name: getattr(parts, name) for name in PHRASES}
+    named = [name for name, phrase in PHRASES.items() if phrase in reason]
+    assert all(losses[name] == max(losses.values()) for name in named)
+    assert bool(named) == (bool(candidate) and max(losses.values()) > 0)
+    assert all(f"{PHRASES[name]}{losses[name]:.2f})" in reason for name in named)
+    quoted = re.findall(r"“([^”…]+)” \(in (\d+)% of the references\)", reason)
+    assert len(quoted) == reason.count("“") - reason.count("…") <= 3
+    for piece, percent in quoted:
+        assert piece not in candidate
+        assert percent == f"{oracle.count(references, piece) / len(references) * 100:.0f}"
+
+
+@given(row=rows())
+def test_pieces_are_whole_characters(row: tuple[str, list[str]]) -> None:
+    """With clusters as characters, a piece is never cut inside one: references hold what they are said to share."""
+    metric = refsim.Charsim(preparation=refsim.Preparation(unit="grapheme"))
+    candidate, references = row
+    for extra in ("", " \u0301b", "\r\n"):
+        reason = metric.judge(candidate, [reference + extra for reference in references]).reason
+        assert 0 < len(reason) <= 300
+        assert "(in 0%" not in reason
+
+
+@given(
+    candidate=st.text(st.sampled_from("abc"), min_size=1, max_size=6),
+    reference=st.text(st.sampled_from("abcdefghijklmno"), min_size=7, max_size=60),
+    language=st.sampled_from(LANGUAGES),
+)
+@example(candidate="x", reference="abcdefg", language="en")  # scores 0, below the least float
+def test_a_score_one_float_below_the_threshold_reads_below_it(
+    candidate: str, reference: str, language: Language
+) -> None:
+    """The two numbers differ as the sentence says, however near they are, and `passed` is False."""
+    score = refsim.charsim(candidate, [reference])
+    verdict = refsim.Charsim().judge(candidate, [reference], math.nextafter(score, 1), language=language)
+    assert verdict.passed is False
+    head = verdict.reason.replace("未満", "").split(": " if language == "en" else "):")[0]
+    shown, least = map(float, re.findall(r"\d[\d.]*(?:e-\d+)?", head))
+    assert shown < least
+
+
+def test_verdicts_pickle() -> None:
+    """They are values: equal after a process pool sent them back."""
+    verdict = refsim.Charsim().judge("the cat", ["the cat sat"], 0.5)
+    assert pickle.loads(pickle.dumps(verdict)) == verdict  # noqa: S301  written a moment ago
 
 
 @pytest.mark.parametrize("at_least", [-0.1, 1.1, float("nan"), "0.5", True, [0.5]])
