@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from refsim.metrics._matrix import TopK
     from refsim.metrics._scorer import CharsimScorer
     from refsim.metrics._verdict import Verdict
+    from refsim.metrics.bertscore import PRF, BERTScore
     from refsim.metrics.charsim import Charsim, charsim, load
     from refsim.readers import read
     from refsim.run import evaluate, stream
@@ -35,6 +36,7 @@ _HOMES = {
     "refsim.metrics._matrix": ("TopK",),
     "refsim.metrics._scorer": ("CharsimScorer",),
     "refsim.metrics._verdict": ("Verdict",),
+    "refsim.metrics.bertscore": ("PRF", "BERTScore"),
     "refsim.metrics.charsim": ("Charsim", "charsim", "load"),
     "refsim.readers": ("read",),
     "refsim.run": ("evaluate", "stream"),
@@ -44,6 +46,7 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BERTScore",
     "Batch",
     "Charsim",
     "CharsimScorer",
@@ -52,6 +55,7 @@ __all__ = [
     "InputError",
     "Metric",
     "MissingExtra",
+    "PRF",
     "Preparation",
     "RefsimError",
     "Scorer",

@@ -40,7 +40,7 @@ class SegmentScores:
     the scores (S,) by column: the label for a metric's headline, "label.name" for its other scores. `ceilings`
     has, by label, what each segment's references score among themselves (S,): NaN where there are not two.
     `not_extracted` tells candidates in which there was no answer to extract, `markers` how many hold chat markers
-    that nobody extracts.
+    that nobody extracts; `truncated` tells rows of which a model took only the beginning.
     """
 
     batch: Batch
@@ -51,6 +51,7 @@ class SegmentScores:
     signatures: Mapping[str, str]
     not_extracted: Sequence[str] = ()
     markers: Mapping[str, int] = field(default_factory=dict)
+    truncated: Sequence[str] = ()
 
     def __len__(self) -> int:
         """Return the number of segments S."""

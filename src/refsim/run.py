@@ -84,7 +84,14 @@ def stream(
             for i, (name, values) in enumerate(metric.finish(stats[label]).items()):
                 scores[f"{label}.{name}" if i else label] = values
         top = {label: ceiling.of_batch(batch) for label, ceiling in tops.items()}
-        yield SegmentScores(batch, labelled, stats, scores, top, signatures, not_extracted, markers)
+        truncated = _truncated(labelled, batch)
+        yield SegmentScores(batch, labelled, stats, scores, top, signatures, not_extracted, markers, truncated)
+
+
+def _truncated(metrics: Mapping[str, Metric], batch: Batch) -> list[str]:
+    """Return the places of rows of which a metric's model takes only the beginning."""
+    rows = sorted({i for metric in metrics.values() if hasattr(metric, "too_long") for i in metric.too_long(batch)})
+    return [batch.place(i) for i in rows]
 
 
 def find_answers(batch: Batch, preparations: Sequence[Preparation]) -> tuple[list[str], Counter[str]]:
@@ -122,6 +129,7 @@ class Tally:
         self._below: dict[tuple[str, str], Total] = {}
         self.not_extracted: list[str] = []
         self.markers: Counter[str] = Counter()
+        self.truncated: list[str] = []
 
     def add(self, part: SegmentScores) -> SegmentScores:
         """Add the scores of a batch, and return them."""
@@ -129,6 +137,7 @@ class Tally:
         self._asked = bool(part.ceilings)
         self.not_extracted += part.not_extracted
         self.markers.update(part.markers)
+        self.truncated += part.truncated
         for system, rows in _rows_by_system(part.batch.systems):
             for label, stats in part.stats.items():
                 _add(self._totals, (label, system), stats.rows[rows])

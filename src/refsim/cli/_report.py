@@ -26,6 +26,11 @@ def note_not_extracted(rows: Sequence[str]) -> None:
     _note_rows("nothing to extract in {}", rows)
 
 
+def note_truncated(rows: Sequence[str]) -> None:
+    """List the rows with a text that is longer than a model takes."""
+    _note_rows("a text was cut at the model's limit in {}", rows)
+
+
 def _note_rows(what: str, rows: Sequence[str]) -> None:
     if not rows:
         return

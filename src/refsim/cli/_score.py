@@ -33,7 +33,7 @@ from refsim.cli._options import (
     settings,
     target,
 )
-from refsim.cli._report import note, note_not_extracted, note_skipped
+from refsim.cli._report import note, note_not_extracted, note_skipped, note_truncated
 from refsim.compiled import open_compiled
 from refsim.errors import InputError
 from refsim.extraction import describe_markers
@@ -58,7 +58,11 @@ class Told:
     def record(self) -> dict[str, Any]:
         """Return it as a dictionary for JSON."""
         found: dict[str, Any] = {"systems": [row.record() for row in self.systems]}
-        for name, rows in (("skipped", self.skipped), ("not_extracted", self.tally.not_extracted)):
+        for name, rows in (
+            ("skipped", self.skipped),
+            ("not_extracted", self.tally.not_extracted),
+            ("truncated", self.tally.truncated),
+        ):
             found[name] = {"count": len(rows), "rows": list(rows)}
         return found if self.worst is None else found | {"worst": [row.record() for row in self.worst]}
 
@@ -172,5 +176,6 @@ def _show(told: Told, *, json: bool) -> None:
             print_worst(told.worst, sys.stdout)
     note_skipped(told.skipped)
     note_not_extracted(told.tally.not_extracted)
+    note_truncated(told.tally.truncated)
     if told.tally.markers:
         note(describe_markers(told.tally.markers, told.rows))

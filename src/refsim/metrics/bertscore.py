@@ -12,6 +12,7 @@ why: docs/bertscore.md.
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -38,6 +39,10 @@ _DTYPES = ("float32", "float16", "bfloat16")
 _DEPTH_SHARE = (2, 3)
 # Pairs whose vectors are held at once.
 _WINDOW = 4096
+
+
+class TruncatedWarning(UserWarning):
+    """Texts are longer than the model takes, and are compared without their end."""
 
 
 class PRF(NamedTuple):
@@ -170,7 +175,13 @@ class BERTScore:
         del threads
         texts, singles, lists = check_rows(candidates, references)
         rows = lists or [[text] for text in singles or ()]
-        left = [clean(text) for text in texts]
+        found = self._score_rows(texts, rows)
+        self._warn_of_cut([*texts, *(text for row in rows for text in row)])
+        return found
+
+    def _score_rows(self, candidates: Sequence[str], rows: Sequence[Sequence[str]]) -> PRF:
+        """Return PRF of arrays (S,) of checked rows."""
+        left = [clean(text) for text in candidates]
         right = [[clean(text) for text in row] for row in rows]
         pairs = [(text, other) for text, row in zip(left, right, strict=True) for other in row]
         idf = self._idf([text for row in right for text in row])
@@ -181,6 +192,24 @@ class BERTScore:
             *(self._rescaled(i, self._over_references(values, starts, sizes)) for i, values in enumerate(scored))
         )
 
+    def too_long(self, batch: Batch) -> list[int]:
+        """Return the rows of a batch with a text of more tokens than the model takes, so that its end is cut off."""
+        long = self._cut([*batch.candidates, *(text for row in batch.references for text in row)])
+        rows = zip(batch.candidates, batch.references, strict=True)
+        return [i for i, row in enumerate(rows) if row[0] in long or not long.isdisjoint(row[1])] if long else []
+
+    def _cut(self, texts: Sequence[str]) -> set[str]:
+        """Return those of the texts that are longer than the model takes."""
+        different = list(dict.fromkeys(texts))
+        tokens = self._encoder.tokenise([clean(text) for text in different])
+        return {text for text, one in zip(different, tokens, strict=True) if one.cut}
+
+    def _warn_of_cut(self, texts: Sequence[str]) -> None:
+        if long := self._cut(texts):
+            count, limit = sum(text in long for text in texts), self._encoder.limit
+            message = f"{count:,} of {len(texts):,} texts have more than {limit} tokens, and lost their end"
+            warnings.warn(f"text-truncated: {message}", TruncatedWarning, stacklevel=3)
+
     def score_matrix(self, candidates: Sequence[str], references: Sequence[str], *, threads: int | None = None) -> PRF:
         """Return PRF of arrays (C, R): each candidate against each single reference, each text encoded once."""
         del threads
@@ -188,6 +217,7 @@ class BERTScore:
         right = [clean(text) for text in check_texts(references, "references")]
         idf = self._idf(right)
         scored = self._pairs([(text, other) for text in left for other in right], idf)
+        self._warn_of_cut([*left, *right])
         shape = (len(left), len(right))
         return PRF(*(self._rescaled(i, values).reshape(shape) for i, values in enumerate(scored)))
 
@@ -223,7 +253,8 @@ class BERTScore:
                 "bertscore(idf=references) weighs by all references of a call, and a file is read in batches; "
                 "leave idf out, or call score_batch with everything"
             )
-        found = self.score_batch(batch.candidates, batch.references, threads=threads)
+        del threads
+        found = self._score_rows(batch.candidates, batch.references)
         return Stats(np.stack([found.f1, found.precision, found.recall], axis=1).reshape(-1, 3))
 
     def finish(self, stats: Stats) -> dict[str, NDArray[np.float64]]:
