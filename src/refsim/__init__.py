@@ -46,6 +46,7 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "PRF",
     "BERTScore",
     "Batch",
     "Charsim",
@@ -55,7 +56,6 @@ __all__ = [
     "InputError",
     "Metric",
     "MissingExtra",
-    "PRF",
     "Preparation",
     "RefsimError",
     "Scorer",
