@@ -42,6 +42,8 @@ _OFFSETS: Final = {
 }
 # Families whose published numbers come from a tokenizer that puts a space before the first word.
 _PREFIX_SPACE: Final = {"roberta", "gpt2"}
+# Families with an encoder alone as a class of its own, which loads no decoder. UMT5 is no T5: each of its blocks has
+# its own position biases.
 _T5: Final = {"t5", "mt5", "umt5"}
 
 
@@ -99,6 +101,9 @@ class Encoder:
         self._tokenizer = _tokenizer(setting, config)
         self._pad = int(getattr(config, "pad_token_id", 0) or 0)
         self.limit = _limit(self._tokenizer[1], config)
+        if self.limit is not None:
+            # Once: to change an engine while other threads use it is an error.
+            self._tokenizer[0].enable_truncation(self.limit)
         self._model = _model(self._torch, setting, config).to(self.device).eval()
         self._budget = setting.batch_tokens or (_CPU_TOKENS if self.device.type == "cpu" else _GPU_TOKENS)
         self._kept: OrderedDict[str, torch.Tensor] = OrderedDict()
@@ -108,8 +113,6 @@ class Encoder:
     def tokenise(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the pieces of cleaned texts, cut at the model's limit."""
         backend, _, marks = self._tokenizer
-        if self.limit is not None:
-            backend.enable_truncation(self.limit)
         found = []
         for encoding in backend.encode_batch(list(texts), add_special_tokens=True):
             ids = np.array(encoding.ids, np.int64)
@@ -238,13 +241,13 @@ def _config(place: str) -> Any:  # noqa: ANN401  a transformers config
 
 def _model(torch: Any, setting: Setting, config: Any) -> Any:  # noqa: ANN401  torch and transformers are loaded late
     """Return the encoder with its first `layer` blocks; weights are safetensors, and none may be missing."""
-    from transformers import AutoModel, T5EncoderModel  # noqa: PLC0415
+    from transformers import AutoModel, AutoModelForTextEncoding  # noqa: PLC0415
 
     blocks = max(1, setting.layer)
     config.num_hidden_layers = blocks
     if hasattr(config, "layer_types") and config.layer_types is not None:
         config.layer_types = config.layer_types[:blocks]
-    kind = T5EncoderModel if config.model_type in _T5 else AutoModel
+    kind = AutoModelForTextEncoding if config.model_type in _T5 else AutoModel
     dtype = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}[setting.dtype]
     options = {"config": config, "dtype": dtype, "use_safetensors": True, "output_loading_info": True}
     with _loading(setting.place), _quiet():
