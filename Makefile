@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml setup.py constraints.txt src/refsim/metrics/_automaton.py
 
-.PHONY: help demo test check bench clean
+.PHONY: help models demo test check bench clean
 help:
 	@echo 'make demo    score the demo data and show the tables'
 	@echo 'make test    every test, slow ones included;  make test ARGS="-m \"not slow\" -k readers"'
@@ -25,17 +25,15 @@ $(VENV)/.bench: $(VENV)/.ready benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r benchmarks/requirements.txt
 	touch $@
 
-# Two small encoders, fetched once; nothing reaches for a network after that.
-export REFSIM_MODELS ?= $(CURDIR)/$(VENV)/models
-export HF_HUB_OFFLINE = 1
-$(VENV)/.models: $(VENV)/.ready
+# Two small encoders, fetched once into the user's cache; nothing reaches for a network after that.
+models: $(VENV)/.ready
 	$(BIN)/refsim models install minilm e5-small-q4
-	touch $@
 
-demo: $(VENV)/.models
+demo test: export HF_HUB_OFFLINE = 1
+demo: models
 	$(BIN)/python -m refsim.demo
 
-test: $(VENV)/.models
+test: models
 	$(BIN)/python -m pytest $(ARGS)
 
 check: $(VENV)/.ready

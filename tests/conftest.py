@@ -26,8 +26,7 @@ settings.register_profile("thorough", max_examples=2000, deadline=None, suppress
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-# Models are never fetched in a test: they are where `make test` has put them, or the test is skipped.
-os.environ.setdefault("REFSIM_MODELS", str(shared.ROOT / ".venv" / "models"))
+# Models are never fetched in a test: they are where `refsim models install` has put them, or the test is skipped.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 

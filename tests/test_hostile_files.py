@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import refsim
 from commands import run
+from oracles import charsim as oracle
 from refsim._columns import to_table, unify_schemas
 from refsim._numbers import whole_number
 from refsim.compiled import save_sets
@@ -207,3 +211,76 @@ os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_two_threads_that_write_one_file_leave_a_whole_one(tmp_path: Path) -> None:
+    """The later one has it: each reads 500 rows, whoever wins."""
+    results = refsim.evaluate([ROW | {"id": str(i)} for i in range(500)])
+    target = tmp_path / "same.jsonl"
+
+    def write_and_count(_: int) -> int:
+        results.segments.to_jsonl(target)
+        return len(target.read_text(encoding="utf-8").splitlines())
+
+    with ThreadPoolExecutor(2) as pool:
+        assert set(pool.map(write_and_count, range(20))) == {500}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["same.jsonl"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_on_every_standard_output(encoding: str, tmp_path: Path) -> None:
+    """Where the stream has no Unicode, characters are escaped as JSON escapes them."""
+    path = write(tmp_path / "in.jsonl", [ROW | {"system": "é😀"}])
+    command = [sys.executable, "-m", "refsim", "score", str(path), "--json"]
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, capture_output=True, check=True, env=env)
+    assert json.loads(done.stdout.decode(encoding))["systems"][0]["system"] == "é😀"
+
+
+def test_a_link_to_itself_is_an_error(tmp_path: Path) -> None:
+    """It leads nowhere."""
+    loop = tmp_path / "loop.jsonl"
+    loop.symlink_to(loop)
+    assert run("score", write(tmp_path / "in.jsonl", [ROW]), "--per-segment", loop).code == 2
+    with pytest.raises(InputError, match="is no name of a file"):
+        refsim.Charsim().compile(["a"]).save(loop)
+
+
+def test_references_beside_batches_are_an_error(tmp_path: Path) -> None:
+    """They would be passed over: a batch has its own."""
+    (batch,) = refsim.read([ROW])
+    refs = tmp_path / "r.txt"
+    refs.write_text("another\n", encoding="utf-8")
+    with pytest.raises(InputError, match="references is given with rows that are batches already"):
+        refsim.evaluate(batch, references=str(refs))
+    assert refsim.evaluate(batch).systems[""].mean > 0
+
+
+def test_files_without_a_header_compile_by_number(tmp_path: Path) -> None:
+    """`compile --on 1 --field 2 --no-header` takes the first line for a row."""
+    path = tmp_path / "refs.tsv"
+    path.write_text("q1\ta cat\nq1\tthe cat\nq2\ta dog\n", encoding="utf-8")
+    done = run("compile", path, "-o", tmp_path / "sets", "--on", "1", "--field", "2", "--no-header")
+    assert done.code == 0, done.err
+    assert "compiled 3 references in 2 sets" in done.err
+
+
+def test_a_share_of_next_to_nothing_counts_as_one() -> None:
+    """Its text may be the longest, and say how many orders there are."""
+    texts = ["the cat sat", "the cat", "a much longer text that the model hardly believes in"]
+    found = refsim.Charsim().consensus(texts, weights=[0.7, 0.3, 1e-17])
+    shares = [Fraction(0.7), Fraction(0.3), Fraction(1e-17)]
+    exact = oracle.consensus(texts, weights=shares)
+    assert found.tolist() == pytest.approx([float(value) for value in exact], abs=1e-9)
+    assert refsim.Charsim().consensus(["", "", "a"], weights=[0.5, 0.5, 1e-20]).tolist() == pytest.approx([0, 0, 0])
+
+
+def test_weights_may_come_from_anywhere_but_must_be_real_numbers() -> None:
+    """A generator is read once; complex numbers and durations are none."""
+    texts, shares = ["a cat", "the cat", "a dog"], [0.5, 0.25, 0.25]
+    expected = refsim.Charsim().consensus(texts, weights=shares).tolist()
+    assert refsim.Charsim().consensus(texts, weights=(share for share in shares)).tolist() == expected  # type: ignore[arg-type]
+    assert refsim.Charsim().consensus(texts, weights=np.array(shares, np.float32)).tolist() == expected  # type: ignore[arg-type]
+    for wrong in (np.complex128(1), np.timedelta64(1), True, "1", None):
+        with pytest.raises(InputError, match=r"weights\[0\] is"):
+            refsim.Charsim().consensus(texts, weights=[wrong, 1, 1])  # type: ignore[list-item]

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return the path that a name leads to, links followed. Raises InputError for a name that leads nowhere."""
+    try:
+        return Path(path).resolve()
+    except (RuntimeError, ValueError) as error:
+        raise InputError(f"{path!r}: is no name of a file ({error}); give another") from error
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing in binary that takes the name `path` when the block ends without an error.
@@ -33,8 +41,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     direct = is_stream(path)
     # A link is followed: renaming over it would leave its target as it was.
-    final = Path(path) if direct else Path(path).resolve()
-    temporary = final if direct else final.with_name(f".{final.name}.{os.getpid()}.tmp")
+    final = Path(path) if direct else resolved(path)
+    # A name of its own for each: two threads may write one file, and the later of them has it.
+    temporary = final if direct else final.with_name(f".{final.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     with naming(path):
         raw = _Output(temporary, "wb")
     raw.shown = str(path)
@@ -61,7 +70,7 @@ def replacing_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     A directory that had the name is removed then; if anything fails, an interrupt too, it has its name again. A
     link is followed. Whether what is there may be replaced is the caller's to check.
     """
-    final = Path(path).resolve()
+    final = resolved(path)
     if Path.cwd().is_relative_to(final):
         raise InputError(f"{path}: leads to {final}, in which this process works; give the name of a new directory")
     final.parent.mkdir(parents=True, exist_ok=True)

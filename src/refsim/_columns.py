@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,16 @@ def json_text(value: object) -> str:
     except ValueError:
         text = json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False, default=str)
     return text if _is_encodable(text) else json.dumps(json.loads(text))
+
+
+def json_for(stream: TextIO, value: object) -> str:
+    """Return a value as JSON that a stream can hold: where it has no Unicode, with escapes for what is not ASCII."""
+    text = json_text(value)
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return json.dumps(json.loads(text))
+    return text
 
 
 def _without_nan(value: object) -> object:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from refsim._atomic import replacing_directory
+from refsim._atomic import replacing_directory, resolved
 from refsim.errors import CompiledSetError, InputError, RefsimError
 from refsim.metric import Stats, Total
 from refsim.metrics._scorer import save_references
@@ -205,7 +205,7 @@ def _read_index(index: Path) -> dict[str, Any]:
 def _replacing_directory(path: Path) -> Iterator[Path]:
     """Make a directory that takes the name `path` when the block ends without an error, and is removed otherwise."""
     # Where the name leads, for "new/.." is what is here already.
-    final = path.resolve()
+    final = resolved(path)
     entries = {entry.name for entry in final.iterdir()} if final.is_dir() else set()
     if final.exists() and not (final / _INDEX).is_file() and not (final.is_dir() and not entries):
         raise InputError(f"{path}: exists and holds no compiled sets; give another name, or remove it first")

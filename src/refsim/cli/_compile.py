@@ -50,7 +50,7 @@ def compile(  # noqa: A001, PLR0913  the command's name; an option is an argumen
         save_references(metric, texts, output)
         note(f"compiled {len(texts):,} references to {output}: {metric.signature}")
         return
-    lists = read_references(paths, on=on, format=format, field=field)
+    lists = read_references(paths, on=on, format=format, field=field, header=not no_header)
     with Progress("compiling", unit="sets") as progress:
         save_sets(lists, output, metric, on=on, done=progress.done_of)
     count = sum(map(len, lists.values()))

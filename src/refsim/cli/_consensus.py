@@ -3,6 +3,7 @@
 file  --readers.read-->  batches  --analysis.select-->  ranked lists  -->  table, JSON lines, or a file
 """
 
+import json as jsonlib
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from refsim._atomic import replacing
-from refsim._columns import Columns, json_lines
+from refsim._columns import Columns, json_for, json_lines
 from refsim.analysis.select import Ranked, gather_lists, rank_by_consensus
 from refsim.cli._options import (
     AS_CHARSIM,
@@ -131,7 +132,7 @@ def _emit(ranked: Sequence[Sequence[Ranked]], label: str, signature: str, *, out
     if json:
         for one in ranked:
             for line in json_lines(_columns(one, label, signature)):
-                sys.stdout.write(line.decode())
+                sys.stdout.write(json_for(sys.stdout, jsonlib.loads(line)) + "\n")
     elif output is None:
         from refsim.output.tables import print_candidates  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from refsim._columns import json_text
+from refsim._columns import json_for
 from refsim.cli import STDIN
 from refsim.cli._options import (
     AS_CHARSIM,
@@ -164,7 +164,7 @@ def explain(  # noqa: PLR0913  an option is an argument
 
 def _show(told: "Explanation", subject: Subject, reason: str, *, json: bool) -> None:
     if json:
-        sys.stdout.write(json_text(told.to_dict() | {"reason": reason}) + "\n")
+        sys.stdout.write(json_for(sys.stdout, told.to_dict() | {"reason": reason}) + "\n")
         return
     from refsim.output.explain import print_explanation  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from refsim._columns import json_text
+from refsim._columns import json_for
 from refsim.analysis.worst import Worst, WorstRow
 from refsim.cli._options import (
     AS_CHARSIM,
@@ -167,7 +167,7 @@ def _run(  # noqa: PLR0913  as above
 
 def _show(told: Told, *, json: bool) -> None:
     if json:
-        sys.stdout.write(json_text(told.record()) + "\n")
+        sys.stdout.write(json_for(sys.stdout, told.record()) + "\n")
     else:
         from refsim.output.tables import print_systems, print_worst  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
 

@@ -226,7 +226,10 @@ def _byte_limit() -> int:
 
 def _device(torch: Any, wanted: str) -> Any:  # noqa: ANN401  torch is loaded late
     if wanted != "auto":
-        return torch.device(wanted)
+        try:
+            return torch.device(wanted)
+        except RuntimeError as error:
+            raise InputError(f"device is {wanted!r}; expected auto, cpu, cuda, cuda:0 or mps") from error
     if torch.cuda.is_available():
         return torch.device("cuda")
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
@@ -314,7 +317,8 @@ class _loading:  # noqa: N801  a block, not a thing
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, OSError | ValueError) and not isinstance(error, InputError):
+        # Damaged weights, sizes that do not fit and damaged tokenizers raise a type of error each.
+        if isinstance(error, Exception) and not isinstance(error, InputError | MemoryError):
             lines = str(error).strip().splitlines()
             raise InputError(
                 f"model {self._place}: cannot be loaded ({lines[0] if lines else kind}); expected an alias such as "

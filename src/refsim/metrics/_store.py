@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from refsim._atomic import replacing_directory
+from refsim._atomic import replacing_directory, resolved
 from refsim.errors import CompiledSetError, InputError
 
 FORMAT, VERSION = "refsim compiled set", 1
@@ -31,7 +31,7 @@ _AGAIN = "compile the references again"
 def write_set(path: str | os.PathLike[str], header: dict[str, Any], texts: list[str], weights: list[int]) -> None:
     """Write a compiled set to the directory `path`; one that is there is replaced, anything else is not."""
     # Where the name leads, for "new/.." is what is here already, and so is a link.
-    target = Path(path).resolve()
+    target = resolved(path)
     if target.exists() and not (target / _HEADER).is_file():
         message = f"{target}: exists and is not a compiled set; give another name, or remove it first"
         raise InputError(message)

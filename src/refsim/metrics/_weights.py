@@ -35,7 +35,8 @@ def integer_weights(weights: object, voters: Sequence[str], place: str, longest:
         message = f"{len(voters)} {place} but {len(listed)} weights; give each of {place} a weight"
         raise InputError(message)
     for index, weight in enumerate(listed):
-        number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+        number = isinstance(weight, int | float | np.integer | np.floating)
+        number = number and not isinstance(weight, bool | np.timedelta64)
         if not number or not 0 <= weight < _TOO_LARGE:
             message = f"weights[{index}] is {found(weight)}; expected a number from 0 to 1e300"
             raise InputError(message)
@@ -56,7 +57,9 @@ def integer_weights(weights: object, voters: Sequence[str], place: str, longest:
     largest = max(shares)
     total = math.fsum(share / largest for share in shares)
     shift = math.floor(math.log2(_LARGEST_SUM / widest / total))
-    return np.array([round(math.ldexp(share / largest, shift)) for share in shares], np.int64), False
+    # A share too small for the grid still counts: its text may be the longest, and say how many orders there are.
+    grid = [max(round(math.ldexp(share / largest, shift)), 1) if share else 0 for share in shares]
+    return np.array(grid, np.int64), False
 
 
 def own_weights(weights: NDArray[np.int64], *, exact: bool) -> NDArray[np.int64]:

@@ -87,7 +87,7 @@ class BERTScore:
         self._check("long_text", self.long_text, ("truncate", "error"))
         self._check("special_tokens", self.special_tokens, ("split", "parse"))
         self._check("dtype", self.dtype, _DTYPES)
-        if self.layer not in {None, "auto"} and (type(self.layer) is not int or self.layer < 0):
+        if self.layer is not None and self.layer != "auto" and (type(self.layer) is not int or self.layer < 0):
             raise InputError(f"layer is {self.layer!r}; expected a whole number from 0 on, 'auto' or None")
         if self.batch_tokens is not None and (type(self.batch_tokens) is not int or self.batch_tokens < 1):
             raise InputError(f"batch_tokens is {self.batch_tokens!r}; expected a whole number from 1 on, or None")
@@ -97,7 +97,7 @@ class BERTScore:
         if self.model == "published" and self.lang is None:
             raise InputError("model is 'published' but lang is None; expected a language, such as lang='en'")
         if self.baseline is not None:
-            object.__setattr__(self, "baseline", tuple(map(float, self.baseline)))
+            object.__setattr__(self, "baseline", _checked_baseline(self.baseline))
         if self.rescale and self.baseline is None and self.lang is None:
             raise InputError("rescale needs a baseline: give lang for the published one, or baseline=(P, R, F1)")
 
@@ -300,6 +300,9 @@ class BERTScore:
             [vectors[text] for text in left], [vectors[text] for text in right],
             [weights[text] for text in left], [weights[text] for text in right],
         )  # fmt: skip
+        # Of a control character nothing but the marks may be left: as empty as a text without any.
+        bare = np.array([not (weights[one].any() and weights[other].any()) for one, other in pairs])
+        precision[bare] = recall[bare] = 0.0
         return zip(precision.tolist(), recall.tolist(), strict=True)
 
     def _check_lengths(self, texts: Mapping[str, None]) -> None:
@@ -342,6 +345,17 @@ class BERTScore:
                 "give baseline=(P, R, F1), or leave rescale out"
             )
         return found
+
+
+def _checked_baseline(given: object) -> tuple[float, float, float]:
+    """Return a baseline of P, R and F1 as floats below 1, to which a score of 1 is no limit."""
+    try:
+        precision, recall, f1 = map(float, given)  # type: ignore[call-overload]  what is none raises here
+    except (TypeError, ValueError):
+        precision = recall = f1 = math.nan
+    if not all(-1 <= value < 1 for value in (precision, recall, f1)):
+        raise InputError(f"baseline is {given!r}; expected three numbers (P, R, F1) from -1 to below 1")
+    return precision, recall, f1
 
 
 def _weights(tokens: Tokens, idf: Mapping[int, float] | None) -> NDArray[np.float64]:

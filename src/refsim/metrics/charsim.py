@@ -21,7 +21,7 @@ import numpy as np
 from refsim._version import __version__
 from refsim.errors import CompiledSetError, InputError
 from refsim.metric import Stats, Total
-from refsim.metrics._arguments import check_references, check_rows, check_text, check_texts
+from refsim.metrics._arguments import as_list, check_references, check_rows, check_text, check_texts
 from refsim.metrics._cache import cache
 from refsim.metrics._compiled import Texts
 from refsim.metrics._matrix import TopK, score_matrix
@@ -176,6 +176,8 @@ class Charsim:
         if weights is not None and self.form == "median":
             message = "the median form takes no weights, for a median of lengths has no use for them; use main or base"
             raise InputError(message)
+        # Looked at more than once below, which a generator bears only as a list.
+        weights = None if weights is None else as_list(weights, "weights", example="[1, 2, 0.5]")
         longest = max(map(len, [*texts, *voters]), default=0)
         whole, exact = integer_weights(weights, voters, "candidates" if support is None else "support", longest)
         own = own_weights(whole, exact=exact) if support is None and leave_one_out is not False else None

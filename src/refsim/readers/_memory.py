@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from refsim.errors import InputError
 from refsim.readers import _join
-from refsim.segments import Assembler, Batch, Chunk, Keys, Places, describe
+from refsim.segments import Assembler, Batch, Chunk, Fields, Keys, Places, describe
 
 if TYPE_CHECKING:
     from refsim.readers._job import Job
@@ -20,6 +20,7 @@ def from_memory(source: Iterator[Chunk | Batch], job: Job, skipped: list[str]) -
     assembler: Assembler | None = None
     for one in source:
         if isinstance(one, Batch):
+            _refuse_beside_batches(job)
             yield from job.pieces(one)
             continue
         if assembler is None:
@@ -29,6 +30,20 @@ def from_memory(source: Iterator[Chunk | Batch], job: Job, skipped: list[str]) -
             yield from job.batches(assembler, one.take(range(start, min(start + job.batch_size, len(one)))))
     if isinstance(lookup, _join.ByLine):
         lookup.check_all_used("the input")
+
+
+def _refuse_beside_batches(job: Job) -> None:
+    """A batch has its references, its keys and its columns; what asks for others would be passed over."""
+    asked: dict[str, object] = {
+        "references": job.references,
+        "on": job.on,
+        "fields": job.fields != Fields(),
+        "samples": job.samples,
+    }
+    asked |= {"num_candidates": job.num_candidates, "systems": job.systems}
+    for name, value in asked.items():
+        if value:
+            raise InputError(f"{name} is given with rows that are batches already; leave it out, or give the rows")
 
 
 def rows_in(candidates: Any, size: int) -> Iterator[Chunk | Batch]:  # noqa: ANN401  # pandas and pyarrow may be absent
