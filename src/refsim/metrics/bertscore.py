@@ -347,10 +347,10 @@ class BERTScore:
         return found
 
 
-def _checked_baseline(given: object) -> tuple[float, float, float]:
-    """Return a baseline of P, R and F1 as floats below 1, to which a score of 1 is no limit."""
+def _checked_baseline(given: Sequence[float]) -> tuple[float, float, float]:
+    """Return a baseline as floats; at 1, rescaling would divide by 0."""
     try:
-        precision, recall, f1 = map(float, given)  # type: ignore[call-overload]  what is none raises here
+        precision, recall, f1 = map(float, given)
     except (TypeError, ValueError):
         precision = recall = f1 = math.nan
     if not all(-1 <= value < 1 for value in (precision, recall, f1)):
