@@ -52,7 +52,7 @@ def _load() -> ModuleType:
             )
             raise InputError(message)
         warnings.warn(
-            "kernel-interpreted: no compiled kernel in this installation, so charsim runs about 400 times slower "
+            "kernel-interpreted: no compiled kernel in this installation, so charsim runs some 25 to 400 times slower "
             "(the numbers are the same); install a C compiler and reinstall refsim",
             InterpretedKernelWarning,
             stacklevel=2,
