@@ -551,3 +551,17 @@ def test_every_option_has_its_line_of_help() -> None:
         for line in run(command, "--help").out.splitlines():
             if line.startswith("│ -"):
                 assert line.strip("│ ").count("  ") >= 1, line
+
+
+def test_options_of_a_metric_go_to_those_that_have_them() -> None:
+    """--form belongs to charsim, and --model to bertscore; where nobody has an option it is an error."""
+    write("rows.jsonl", [{"id": "1", "candidate": "a", "references": ["a"]}])
+    done = run("score", "rows.jsonl", "--model", "minilm")
+    assert done.code == 2
+    assert "--model: none of charsim has it; name a metric that does" in done.err
+    done = run("score", "rows.jsonl", "-m", "bertscore", "--casefold")
+    assert done.code == 2
+    assert "has no parameter 'casefold'" in done.err
+    done = run("score", "rows.jsonl", "-m", "charsim", "-m", "bertscore", "--form", "base", "--model", "nowhere/none/x")
+    assert done.code == 2
+    assert "no parameter 'form'" not in done.err

@@ -15,7 +15,7 @@ from cyclopts import Group, Parameter
 
 from refsim.cli import STDIN
 from refsim.errors import InputError
-from refsim.metrics import make_metrics, parse_metric
+from refsim.metrics import make_metrics, metric_parameters, parse_metric
 
 if TYPE_CHECKING:
     from refsim.metric import Metric
@@ -117,7 +117,21 @@ class CharsimOptions:
     max_order: Annotated[int | None, option(MEASURE, "charsim up to this order, not every order.")] = None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class BERTScoreOptions:
+    """The parameters of BERTScore as options of their own."""
+
+    model: Annotated[
+        str | None, option(MEASURE, "bertscore's model: minilm, e5-small-q4, a directory, a hub's name.")
+    ] = None
+    layer: Annotated[
+        int | None, option(MEASURE, "bertscore's layer, from 0, the embeddings. Default: the tuned one.")
+    ] = None
+
+
 # What a command has where no option of a group is given.
+AS_BERTSCORE = BERTScoreOptions()
 AS_INPUT = InputOptions()
 AS_COLUMNS = ColumnOptions()
 AS_CHARSIM = CharsimOptions()
@@ -132,10 +146,27 @@ def settings(*options: object) -> dict[str, object]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def pick_metrics(names: Sequence[str], charsim: CharsimOptions, preparation: PreparationOptions) -> "dict[str, Metric]":
-    """Return the metrics of --metric, with the options as their parameters; charsim if none is named."""
-    given = settings(charsim, preparation)
-    return make_metrics([parse_metric(name, given) for name in names or ["charsim"]])
+def pick_metrics(
+    names: Sequence[str], charsim: CharsimOptions, bertscore: BERTScoreOptions, preparation: PreparationOptions
+) -> "dict[str, Metric]":
+    """Return the metrics of --metric, with the options as their parameters; charsim if none is named.
+
+    An option of one metric goes to those that have it; what is done to texts must be done for all.
+    """
+    names = names or ["charsim"]
+    given, prepared = settings(charsim, bertscore), settings(preparation)
+    known = {name: metric_parameters(name) for name in names}
+    for option in given:
+        if not any(option in parameters for parameters in known.values()):
+            raise InputError(
+                f"--{option.replace('_', '-')}: none of {', '.join(names)} has it; name a metric that does"
+            )
+    return make_metrics(
+        [
+            parse_metric(name, {key: value for key, value in given.items() if key in known[name]} | prepared)
+            for name in names
+        ]
+    )
 
 
 def pick_charsim(charsim: CharsimOptions, preparation: PreparationOptions) -> Any:  # noqa: ANN401  a Charsim, whose module is loaded late

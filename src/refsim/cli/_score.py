@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from refsim._columns import json_for
 from refsim.analysis.worst import Worst, WorstRow
 from refsim.cli._options import (
+    AS_BERTSCORE,
     AS_CHARSIM,
     AS_COLUMNS,
     AS_INPUT,
@@ -22,6 +23,7 @@ from refsim.cli._options import (
     INPUT,
     MEASURE,
     OUTPUT,
+    BERTScoreOptions,
     CharsimOptions,
     ColumnOptions,
     InputOptions,
@@ -79,6 +81,7 @@ def score(  # noqa: PLR0913  an option is an argument
         list[str] | None, option(MEASURE, 'Default: charsim. Or "charsim(form=base)"; repeatable.', "--metric", "-m")
     ] = None,
     charsim: CharsimOptions = AS_CHARSIM,
+    bertscore: BERTScoreOptions = AS_BERTSCORE,
     compiled: Annotated[str | None, option(MEASURE, "Score against what refsim compile wrote there.")] = None,
     preparation: PreparationOptions = AS_PREPARATION,
     per_segment: Annotated[
@@ -95,10 +98,10 @@ def score(  # noqa: PLR0913  an option is an argument
         check_output(per_segment, [*candidates, *(references or ())])
     metrics: Sequence[Metric]
     if compiled is None:
-        metrics = list(pick_metrics(metric or (), charsim, preparation).values())
+        metrics = list(pick_metrics(metric or (), charsim, bertscore, preparation).values())
         arguments = reading(candidates, inputs, columns, references or ())
     else:
-        _refuse_beside_compiled(references, metric, settings(charsim, preparation))
+        _refuse_beside_compiled(references, metric, settings(charsim, bertscore, preparation))
         # A batch has no column of the user's name for what it took as the id, say; it has a group.
         against = open_compiled(compiled, on=inputs.on, column="group")
         metrics = [against]

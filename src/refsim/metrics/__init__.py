@@ -55,6 +55,12 @@ def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Met
     return _construct(text, constructor, {**(defaults or {}), **parameters})
 
 
+def metric_parameters(text: str) -> frozenset[str]:
+    """Return the names of the parameters of the metric that a text names, those of its preparation among them."""
+    match = _CALL.fullmatch(text)
+    return frozenset(_known_parameters(_find_constructor(match["name"]))) if match else frozenset()
+
+
 def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Metric]:
     """Return the metrics by their labels, which are their texts in short form: {"charsim(form=base)": Charsim(...)}.
 
@@ -116,16 +122,24 @@ def _construct(text: str, constructor: type[Any], parameters: Mapping[str, objec
     from refsim.extraction import parse_steps  # noqa: PLC0415  as text
     from refsim.text import Preparation  # noqa: PLC0415  text loads numpy, which a list of names does not need
 
-    own = {field.name for field in dataclasses.fields(constructor)}
-    preparing = {field.name for field in dataclasses.fields(Preparation)} if "preparation" in own else set()
-    known = sorted((own | preparing) - {"preparation"})
+    known = _known_parameters(constructor)
     for key in parameters:
         if key not in known:
             raise InputError(f"metric {text!r} has no parameter {key!r}{did_you_mean(key, known)}")
+    own = {field.name for field in dataclasses.fields(constructor)}
     arguments = {key: value for key, value in parameters.items() if key in own}
     if isinstance(parameters.get("extract"), str):
         parameters = {**parameters, "extract": parse_steps(str(parameters["extract"]))}
-    if settings := {key: value for key, value in parameters.items() if key in preparing}:
+    if settings := {key: value for key, value in parameters.items() if key not in own}:
         arguments["preparation"] = Preparation(**settings)  # type: ignore[arg-type]  # it checks its values itself
     metric: Metric = constructor(**arguments)
     return metric
+
+
+def _known_parameters(constructor: type[Any]) -> list[str]:
+    """Return the names of a metric's parameters, sorted; a preparation goes by the names of its own."""
+    from refsim.text import Preparation  # noqa: PLC0415  as above
+
+    own = {field.name for field in dataclasses.fields(constructor)}
+    preparing = {field.name for field in dataclasses.fields(Preparation)} if "preparation" in own else set()
+    return sorted((own | preparing) - {"preparation"})
