@@ -26,8 +26,8 @@ _PAGE = """# Agreement with human judgements on WMT17
 
 Made by `python benchmarks/wmt17.py`; do not edit. Pearson's r between segment scores and direct assessments
 (z-scores) of the WMT17 metrics task, to English: {count:,} judged segments of seven language pairs, one reference each.
-The texts are those of a published copy, lower-cased and tokenised, a third of them held back, so figures differ a little
-from those on the original files. {versions}.
+The texts are those of a published copy, lower-cased and tokenised, a third of them held back, so figures differ
+a little from those on the original files. {versions}.
 
 {table}"""
 
