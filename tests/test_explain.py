@@ -194,8 +194,7 @@ def test_a_change_is_the_difference_of_both_order_by_order(row: tuple[str, list[
     assert change is not None
     assert against is not None
     assert change.score == explanation.score - against.score
-    if len(explanation.orders) and len(against.orders):
-        assert change.contribution.sum() == close(change.score)
+    assert change.contribution.sum() == close(change.score)
     assert change.shortness + change.excess + change.content == close(-change.score)
     assert refsim.Charsim(form=form).explain(candidate, references).change is None
 
@@ -364,3 +363,11 @@ def test_bad_texts_are_named() -> None:
         refsim.Charsim().explain("a", ["b"], against=3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="references is one str"):
         refsim.Charsim().explain("a", "b")
+
+
+def test_a_change_from_and_to_empty_texts_sums_too() -> None:
+    """Between empty texts there is no order, yet the score is 1."""
+    for candidate, against in (("", "a"), ("a", ""), ("", "")):
+        change = refsim.Charsim().explain(candidate, [""], against=against).change
+        assert change is not None
+        assert change.contribution.sum() == close(change.score)

@@ -192,7 +192,8 @@ class Explanation:
         """What is different from `against`, or None where there is none."""
         if self.against is None:
             return None
-        ours, theirs = self.orders.contribution, self.against.orders.contribution
+        # Where all texts are empty there is no order, and the score stands alone.
+        ours, theirs = (e.orders.contribution if len(e.orders) else np.array([e.score]) for e in (self, self.against))
         contribution = np.zeros(max(len(ours), len(theirs)))
         contribution[: len(ours)] = ours
         contribution[: len(theirs)] -= theirs
