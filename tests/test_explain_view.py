@@ -15,9 +15,9 @@ from rich.cells import cell_len
 
 import strategies
 from commands import GOLDEN, agrees_with_golden
+from refsim._printable import printable
 from refsim.metrics.charsim import Charsim
 from refsim.output import shading
-from refsim.output.console import printable
 from refsim.output.explain import print_explanation
 
 if TYPE_CHECKING:

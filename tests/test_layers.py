@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "errors": set[str](),
     "_version": set[str](),
     "_numbers": set[str](),
+    "_printable": set[str](),
     "_atomic": BASE,
     "_columns": BASE | {"_atomic"},
     "whitespace": set[str](),
@@ -36,12 +37,12 @@ MAY_IMPORT = {
     "segments": BASE | {"_numbers"},
     "readers": BASE | {"_numbers", "segments"},
     "metric": BASE | {"segments"},
-    "metrics": BASE | {"_atomic", "_numbers", "extraction", "segments", "text", "metric"},
+    "metrics": BASE | {"_atomic", "_numbers", "_printable", "extraction", "segments", "text", "metric"},
     "compiled": BASE | FILES | {"segments", "text", "metric", "metrics"},
     "results": BASE | FILES | {"segments", "metric"},
     "run": BASE | {"extraction", "segments", "readers", "text", "metric", "metrics", "compiled", "results"},
     "analysis": BASE | FILES | {"segments", "text", "metric", "metrics", "results"},
-    "output": BASE | FILES | {"segments", "text", "metrics", "results", "analysis"},
+    "output": BASE | FILES | {"_printable", "segments", "text", "metrics", "results", "analysis"},
 }
 TOPS = {"cli", "demo", "__init__", "__main__"}  # these see everything
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cyclopts import App, CycloptsError
 
+from refsim._printable import printable
 from refsim._version import __version__
 from refsim.cli import STDIN
 from refsim.errors import RefsimError
@@ -94,7 +95,8 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail("interrupted; files that were being written are as they were before", EXIT_INTERRUPTED)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # Help is printed by rich, which ends the process where the reader is gone; nothing else here does.
         return _leave_closed_pipe()
     except CycloptsError as error:
         return _fail(f"error: {_usage_message(error)}")
@@ -106,13 +108,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    sys.stderr.write(f"refsim: warning: {message}\n")
+    sys.stderr.write(f"refsim: warning: {printable(str(message))}\n")
 
 
 def _fail(message: str, code: int = EXIT_BAD) -> int:
     _drop_output()
     with suppress(OSError):  # stderr closed or full: the exit code is all that is left to say it
-        sys.stderr.write(f"refsim: {message}\n")
+        sys.stderr.write(f"refsim: {printable(message)}\n")
         sys.stderr.flush()
     return code
 

@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from refsim._printable import printable
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -208,14 +209,8 @@ def _quotable(text: str, longest: int) -> str:
     if len(text) > longest:
         half = max(1, (longest - 1) // 2)
         text = f"{text[:half]}…{text[-half:]}"
-    shown = "".join(c if _visible(c) else c.encode("unicode_escape").decode() for c in text)
+    # Controls and what turns the direction of a line would change the sentence around it.
+    shown = printable(text)
     if any(unicodedata.bidirectional(c) in {"R", "AL"} for c in shown):
         return f"\u2068{shown}\u2069"
     return shown
-
-
-def _visible(character: str) -> bool:
-    # Controls and what turns the direction of a line would change the sentence around it.
-    return unicodedata.category(character) not in {"Cc", "Cs", "Zl", "Zp"} and not (
-        "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
-    )

@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 from rich.cells import cell_len
 
+from refsim._printable import printable
 from refsim.output import bars, shading
 from refsim.output.bars import PARTS
-from refsim.output.console import printable
 from refsim.output.page import INDENT, Page, beside, column_width, count_characters
 from refsim.output.shading import ALL, FEW, NONE, runs_from_right
 

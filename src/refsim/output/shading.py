@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from rich.cells import cell_len
 
-from refsim.output.console import printable
+from refsim._printable import printable
 from refsim.text import find_clusters
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from refsim.output.console import open_console, printable
+from refsim._printable import printable
+from refsim.output.console import open_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

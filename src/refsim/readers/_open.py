@@ -120,6 +120,8 @@ def _label(one: Input, name: str) -> str:
 
 def _open(target: Target) -> tuple[BinaryIO, str]:
     if target == "-":
+        if sys.stdin is None:
+            raise InputError("<stdin>: is closed; give a file, or what to read on standard input")
         return cast("BinaryIO", sys.stdin.buffer), "<stdin>"
     if not isinstance(target, str | os.PathLike):
         if not hasattr(target, "read"):

@@ -1,0 +1,123 @@
+"""What careless or hostile callers bring beside files: names with escapes, closed streams, wrong types, patterns."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from commands import run
+from refsim._printable import printable
+from refsim.cli._app import _show_warning
+from refsim.cli._report import note_skipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ESCAPES = "\x1b[2J\r\x9b1A\u202e\u2066\x07\x00\u2028\ud800"
+
+
+# Terminals
+
+
+def test_names_are_escaped_on_stderr(tmp_path: Path) -> None:
+    """No name of a file clears the screen or turns the line."""
+    done = run("score", tmp_path / "a\x1b[2J\r\x9b\u202e.txt", "-r", tmp_path / "b.txt")
+    assert done.code == 2
+    assert r"a\x1b[2J\r\x9b\u202e.txt" in done.err
+    assert printable(done.err.rstrip("\n")) == done.err.rstrip("\n")
+
+
+def test_ids_and_systems_in_errors_are_escaped(tmp_path: Path) -> None:
+    """Rows are anyone's, and messages quote them."""
+    path = tmp_path / "in.tsv"
+    path.write_text("id\tcandidate\tref1\n1\x1b[2J\ta\tb\n1\x1b[2J\ta\tb\n", encoding="utf-8")
+    done = run("explain", path, "--id", "1\x1b[2J", "--system", "\u202esys")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+    assert "\u202e" not in done.err
+
+
+@pytest.mark.parametrize("tell", [lambda: note_skipped([ESCAPES]), lambda: _show_warning(ESCAPES)])
+def test_notes_and_warnings_are_escaped(tell: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is said on stderr goes through one function."""
+    tell()  # type: ignore[operator]
+    said = capsys.readouterr().err
+    assert r"\x1b[2J\r\x9b1A\u202e\u2066\x07\x00\u2028\ud800" in said
+    assert all(printable(line) == line for line in said.rstrip("\n").split("\n"))
+
+
+def test_what_is_no_threat_stays_as_it_is() -> None:
+    """Joined emoji, accents and scripts from right to left are names like others."""
+    names = "👩\u200d🦰 é e\u0301 החתול 日本語 a\\b"
+    assert printable(names) == names
+
+
+# Closed streams
+
+
+def shell(command: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a shell line in which "$@" is refsim, started as users do, with these arguments."""
+    words = [sys.executable, "-m", "refsim", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        ["/bin/bash", "-c", f"set -o pipefail; {command}", "sh", *words],
+        capture_output=True, encoding="utf-8", env=environment, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """Return the name of a file of one line."""
+    path = tmp_path / "a.txt"
+    path.write_text("a cat\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["score"], ["score", "--json"]])
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [(">&-", "standard output: is closed"), (">/dev/full", "output: No space left on device")],
+)
+def test_a_closed_output_is_an_error(arguments: list[str], redirection: str, message: str, text: Path) -> None:
+    """One line and code 2: what was asked for could not be said."""
+    files: list[str | Path] = [text, "-r", text] if arguments[0] == "score" else []
+    done = shell(f'"$@" {redirection}', *arguments, *files)
+    assert (done.returncode, done.stderr) == (2, f"refsim: error: {message}\n")
+
+
+def test_a_closed_output_that_is_not_needed_is_none(text: Path, tmp_path: Path) -> None:
+    """`refsim compile ... >&-` writes its directory, and no file of it takes the place of standard output."""
+    done = shell('"$@" >&- <&-', "compile", text, "-o", tmp_path / "set")
+    assert done.returncode == 0, done.stderr
+    assert run("score", text, "--compiled", tmp_path / "set").code == 0
+
+
+def test_a_closed_stderr_leaves_the_exit_code(text: Path, tmp_path: Path) -> None:
+    """A table is printed, an error is its code, and a message goes into no file that was opened last."""
+    assert shell('"$@" 2>&-', "score", text, "-r", text).returncode == 0
+    done = shell('"$@" 2>&-', "score", tmp_path / "none.txt", "-r", text)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+    rows = tmp_path / "rows.jsonl"
+    assert shell('"$@" 2>&- <&-', "score", text, "-r", text, "--per-segment", rows).returncode == 0
+    assert len(rows.read_text(encoding="utf-8").splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["score", "explain"])
+def test_a_closed_input_is_an_error(command: str, text: Path) -> None:
+    """To read from it is; not to need it is none."""
+    done = shell('"$@" <&-', command, "-", *(["-r"] * (command == "score")), text)
+    assert done.returncode == 2
+    assert "is closed" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert shell('"$@" <&-', "score", text, "-r", text).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["--version"]])
+def test_help_for_a_reader_that_is_gone_is_a_closed_pipe(arguments: list[str]) -> None:
+    """`refsim --help | head -1`: 141 as for any program in a pipe, and no traceback."""
+    done = shell('(sleep 0.2; exec "$@") | exec true', *arguments)
+    assert (done.returncode, done.stderr) == (141, "")
