@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import refsim
 from commands import run
 from refsim._printable import printable
 from refsim.cli._app import _show_warning
 from refsim.cli._report import note_skipped
+from refsim.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,3 +123,17 @@ def test_help_for_a_reader_that_is_gone_is_a_closed_pipe(arguments: list[str]) -
     """`refsim --help | head -1`: 141 as for any program in a pipe, and no traceback."""
     done = shell('(sleep 0.2; exec "$@") | exec true', *arguments)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+# Patterns
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [("(" * 3000 + "a" + ")" * 3000, "nested too deeply"), (r"\p{50d<aUp$", "no regular expression")],
+)
+def test_a_pattern_that_cannot_be_read_is_an_error(pattern: str, message: str) -> None:
+    """From whatever depth of the parser it comes; a long one is not repeated whole."""
+    with pytest.raises(InputError, match=message) as raised:
+        refsim.Preparation(extract=[f"regex:{pattern}"])
+    assert len(str(raised.value)) < 300

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -14,12 +15,22 @@ from refsim.metrics import make_metrics, metric_names, parse_metric
 from refsim.metrics.charsim import Charsim
 from refsim.text import Preparation
 
+# Whatever a step may hold: what ends a step, a value or a signature, and what escapes it.
+ANYTHING = st.text(st.sampled_from("\\;\"'|(),[]=nU{}$ \n\0é\u202e\ud800\U000e0001😀") | st.characters(), min_size=1)
+STEPS = (
+    st.builds("{}:{}".format, st.sampled_from(["after", "until"]), ANYTHING)
+    | st.builds("line:x{}".format, ANYTHING)
+    | st.builds("regex:({})".format, ANYTHING.map(re.escape))
+    | st.sampled_from([r"regex:\d+", r"regex:(\\|;)\\", "regex:boxed", r"after:\\;", r"until:\n\n"])
+)
 METRICS = st.builds(
     Charsim,
     form=st.sampled_from(["main", "base", "median"]),
     max_order=st.none() | st.integers(1, 100),
     preparation=st.builds(
         Preparation,
+        extract=st.lists(STEPS, max_size=3),
+        no_extract=st.sampled_from(["keep", "empty", "error"]),
         unicode=st.sampled_from([None, "NFC", "NFD", "NFKC", "NFKD"]),
         casefold=st.booleans(),
         whitespace=st.sampled_from(["keep", "strip", "collapse", "remove"]),
@@ -49,6 +60,12 @@ def test_a_name_with_parameters_is_a_metric(text: str, metric: Charsim) -> None:
 def test_the_short_name_of_a_metric_names_it(metric: Charsim) -> None:
     """What str() gives can be given back, versions of Unicode included."""
     assert parse_metric(str(metric)) == metric
+
+
+def test_backslashes_are_not_multiplied() -> None:
+    """A pattern in a signature looks like one in Python: each backslash twice, as in any text between quotes."""
+    metric = Charsim(preparation=Preparation(extract=[r"regex:\d+ kg", "until:;"]))
+    assert str(metric) == r'charsim(extract="regex:\\d+ kg;until:\\;")'
 
 
 @pytest.mark.parametrize(

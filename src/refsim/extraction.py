@@ -3,7 +3,7 @@ r"""Answers taken out of raw output: what a candidate is reduced to before anyth
     after:</think>   the text after the last </think>
     until:\n\n       the text before the first empty line; all of it where there is none
     line:Answer:     the rest of the last line that begins with Answer:
-    regex:PATTERN    the last match: its group `answer`, else its first group, else all of it
+    regex:PATTERN    the group `answer` of the last match that has it, else its first group, else all of the match
 
 Steps follow one another. White space around what a step takes out goes. References are never touched.
 """
@@ -141,13 +141,20 @@ def _by_pattern(step: str, pattern: str) -> Find:
 
     try:
         compiled = regex.compile(pattern)
-    except regex.error as error:
-        raise InputError(f"extract {step!r}: no regular expression ({error})") from None
+    except RecursionError:
+        raise InputError(f"extract {_shortened(step)}: nested too deeply; take brackets out") from None
+    # ValueError: what its parser did not foresee, as in \p{50d<aUp$.
+    except (regex.error, ValueError) as error:
+        raise InputError(f"extract {_shortened(step)}: no regular expression ({error})") from None
+    group = "answer" if "answer" in compiled.groupindex else 1 if compiled.groups else 0
 
     def find(text: str) -> str | None:
+        taken: str | None = None
         try:
             # A pattern may take for ever on a text that was made for it, or by chance.
-            matches = list(compiled.finditer(text, timeout=_SECONDS))
+            for match in compiled.finditer(text, timeout=_SECONDS):
+                # Of alternatives one may be without the group, and say nothing of the answer.
+                taken = taken if match[group] is None else match[group]
         except (MemoryError, RecursionError):
             raise InputError(f"extract {step!r}: runs out of memory, as a pattern does that calls itself") from None
         except TimeoutError:
@@ -156,13 +163,13 @@ def _by_pattern(step: str, pattern: str) -> Find:
                 f"extract {step!r}: takes more than {_SECONDS:g} s on a text of {len(text):,} characters "
                 f"({shown!r}...); write the pattern without repeats inside repeats"
             ) from None
-        if not matches:
-            return None
-        group = "answer" if "answer" in compiled.groupindex else 1 if compiled.groups else 0
-        taken: str | None = matches[-1][group]
         return taken
 
     return find
+
+
+def _shortened(step: str) -> str:
+    return repr(step if len(step) <= 2 * _SHOWN else f"{step[: 2 * _SHOWN]}...")
 
 
 # What is asked for most, by name. As patterns these took quadratic time where a marker repeats without an end, as in
@@ -221,10 +228,12 @@ def sign(steps: Sequence[str], no_extract: str) -> list[str]:
     """Return the parts of a signature, which `parse_steps` reads back: quoted, with what would end a part escaped."""
     if not steps:
         return []
-    joined = ";".join(step.replace("\\", "\\\\").replace(";", "\\;") for step in steps)
+    # No more backslashes than it takes: what `parse_steps` reads as the pattern's own stays single.
+    joined = ";".join(re.sub(r"\\(?=[\\;]|\Z)|;", r"\\\g<0>", step) for step in steps)
     literal = json.dumps(joined, ensure_ascii=False)[1:-1].replace('\\"', "\\u0022")
     shown = "".join(
-        f"\\u{ord(c):04x}" if c in "|()" or not (c.isprintable() or ord(c) > _PLANE) else c for c in literal
+        c if c not in "|()" and c.isprintable() else f"\\u{ord(c):04x}" if ord(c) <= _PLANE else f"\\U{ord(c):08x}"
+        for c in literal
     )
     return [f'extract="{shown}"', *([] if no_extract == "keep" else [f"no_extract={no_extract}"])]
 
