@@ -55,6 +55,14 @@ refsim explain - "$(cat reference.txt)" < candidate.txt
 refsim explain hyp.txt -r ref1.txt -r ref2.txt --id 3
 refsim explain answers.tsv --id q1 --system A --against B
 refsim explain answers.jsonl --compiled questions.refsim --id q1 --json""",
+    "tune-layer": """\
+refsim tune-layer judged.jsonl --human score
+refsim tune-layer judged.tsv -r reference --human DA --by lang --model ./my-model --plot layers.svg""",
+    "baseline": """\
+refsim baseline fit news.txt --model minilm -o minilm.json
+refsim baseline fit dump.jsonl.gz --column text --model ./my-model --layer 9 --pairs 100000 -o mine.json
+refsim baseline show minilm.json
+refsim baseline list --lang en""",
 }
 
 
@@ -76,8 +84,11 @@ def make_app() -> App:
         ("consensus", "Rank n-best lists by how far their candidates agree."),
         ("explain", "Show why one candidate scores what it does."),
         ("models", "List the encoders of BERTScore, or install them."),
+        ("tune-layer", "Find the layer of an encoder that agrees best with people."),
+        ("baseline", "Fit what unrelated texts score, for BERTScore's rescaling."),
     ):
-        place = f"refsim.cli._{name}:{name}"
+        module = name.replace("-", "_")
+        place = f"refsim.cli._{module}:{module}"
         app.command(place, name=name, help=what, help_epilogue=_EXAMPLES[name] + "\n")
     return app
 

@@ -25,7 +25,7 @@ from refsim._atomic import replacing
 from refsim._version import __version__
 from refsim.errors import InputError
 from refsim.metrics._encoder import clean
-from refsim.metrics._models import locate, published_default, weight_hash
+from refsim.metrics._models import _data, locate, published_default, weight_hash
 
 if TYPE_CHECKING:
     import os
@@ -75,6 +75,10 @@ class Baseline:
         """The checksum of everything in it: what a signature tells of a baseline."""
         return _digest(_record(self))
 
+    def record(self) -> dict[str, Any]:
+        """Return everything in it, its checksum too, as a dictionary: what the file holds."""
+        return _record(self) | {"sha256": self.sha256}
+
     def row(self, layer: int, *, weights: str = "", model: str = "") -> tuple[float, float, float]:
         """Return (P, R, F1) of a layer.
 
@@ -112,7 +116,10 @@ def fit_baseline(  # noqa: PLR0913  what is fitted, and how it is told
     sizes: list[int] = []
     long: set[int] = set()
     for block in _all_pairs(len(lines)) if exhaustive else _random_pairs(len(lines), pairs, seed):
-        means.append(_block_means(metric, lines, block, every_layer=every_layer))
+        with warnings.catch_warnings():
+            # What is cut is told once, with the count of all blocks; of scripts the first block tells enough.
+            warnings.filterwarnings("ignore", "text-truncated|script-uncovered" if means else "text-truncated")
+            means.append(_block_means(metric, lines, block, every_layer=every_layer))
         sizes.append(len(block[1]))
         long |= _too_long(metric, lines, block[0])
         if progress is not None:
@@ -184,10 +191,7 @@ def _block_means(metric: BERTScore, lines: Sequence[str], block: Block, *, every
     numbers, left, right = block
     candidates = [lines[i] for i in numbers[left].tolist()]
     references = [lines[i] for i in numbers[right].tolist()]
-    with warnings.catch_warnings():
-        # Said once, with the count of all blocks.
-        warnings.filterwarnings("ignore", "text-truncated")
-        found = (metric.score_layers if every_layer else metric.score_batch)(candidates, references)
+    found = (metric.score_layers if every_layer else metric.score_batch)(candidates, references)
     means: NDArray[np.float64] = np.stack([np.atleast_2d(values) for values in found], axis=-1).mean(axis=1)
     return means
 
@@ -227,8 +231,7 @@ def _average(
 
 def write_baseline(path: str | os.PathLike[str], baseline: Baseline) -> None:
     """Write a baseline as JSON; a file of that name is replaced when the new one is complete."""
-    record = _record(baseline)
-    text = json.dumps(record | {"sha256": _digest(record)}, ensure_ascii=True, indent=1)
+    text = json.dumps(baseline.record(), ensure_ascii=True, indent=1)
     with replacing(path) as file:
         file.write(text.encode() + b"\n")
 
@@ -304,3 +307,8 @@ def _number(value: object, name: str, least: float, below: float) -> float:
     if type(value) is not float or not least <= value < below:
         raise InputError(f"{name} is {value!r}; expected a number from {least:g} to below {below:g}")
     return value
+
+
+def published_baselines() -> dict[str, dict[str, int]]:
+    """Return the published baselines: by language and model the number of layers that have one, from 0 on."""
+    return {lang: {name: len(rows) for name, rows in tables.items()} for lang, tables in _data()["baselines"].items()}
