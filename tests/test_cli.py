@@ -559,9 +559,9 @@ def test_options_of_a_metric_go_to_those_that_have_them() -> None:
     done = run("score", "rows.jsonl", "--model", "minilm")
     assert done.code == 2
     assert "--model: none of charsim has it; name a metric that does" in done.err
-    done = run("score", "rows.jsonl", "-m", "bertscore", "--casefold")
+    done = run("score", "rows.jsonl", "-m", "bertscore", "--unit", "grapheme")
     assert done.code == 2
-    assert "has no parameter 'casefold'" in done.err
+    assert "--unit: bertscore counts no characters" in done.err
     done = run("score", "rows.jsonl", "-m", "charsim", "-m", "bertscore", "--form", "base", "--model", "nowhere/none/x")
     assert done.code == 2
     assert "no parameter 'form'" not in done.err

@@ -10,7 +10,7 @@ signature of its metric beside it: two numbers compare only if their signatures 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from refsim._atomic import replacing
 from refsim._columns import json_lines, to_arrow
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 _KEYS = ("id", "system", "sample")
 _OPTIONAL = ("source", "group", "human", "lang")
 
+# What models have to say of rows, and the slugs under which docs/messages.md tells more.
+NOTICES: Final = {
+    "truncated": ("text-truncated", "a text was cut at the model's limit in {}"),
+    "surrogates": ("lone-surrogate", "half a surrogate pair was read as U+FFFD in {}"),
+    "uncovered": ("script-uncovered", "more than a fifth of a text is of scripts that the model hardly knows in {}"),
+    "weightless": ("idf-weightless", "idf weighs no piece of a text, so that all count alike, in {}"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentScores:
@@ -40,7 +48,7 @@ class SegmentScores:
     the scores (S,) by column: the label for a metric's headline, "label.name" for its other scores. `ceilings`
     has, by label, what each segment's references score among themselves (S,): NaN where there are not two.
     `not_extracted` tells candidates in which there was no answer to extract, `markers` how many hold chat markers
-    that nobody extracts; `truncated` tells rows of which a model took only the beginning.
+    that nobody extracts; `notices` tells rows of which a model has something to say, by the keys of `NOTICES`.
     """
 
     batch: Batch
@@ -51,7 +59,7 @@ class SegmentScores:
     signatures: Mapping[str, str]
     not_extracted: Sequence[str] = ()
     markers: Mapping[str, int] = field(default_factory=dict)
-    truncated: Sequence[str] = ()
+    notices: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of segments S."""
@@ -208,10 +216,12 @@ class Systems(_Table):
 class Results:
     """What an evaluation gives: the tables `systems` and `segments`, and what was left out on the way.
 
-    `skipped` tells rows that could not be read as they should, `not_extracted` those without an answer to extract.
+    `skipped` tells rows that could not be read as they should, `not_extracted` those without an answer to extract,
+    `notices` those of which a model has something to say, by the keys of `NOTICES`.
     """
 
     systems: Systems
     segments: Segments
     skipped: Sequence[str] = ()
     not_extracted: Sequence[str] = ()
+    notices: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,10 +21,10 @@ from refsim.errors import InputError
 from refsim.extraction import count_markers, describe_markers
 from refsim.metric import Stats, Total
 from refsim.metrics import make_metrics
-from refsim.results import Results, Segments, SegmentScores, Systems, SystemScore
+from refsim.results import NOTICES, Results, Segments, SegmentScores, Systems, SystemScore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -50,13 +51,26 @@ def evaluate(
     """
     from refsim.readers import read  # noqa: PLC0415  so that a stream of batches needs no reader
 
-    tally = Tally()
+    tally, labelled = Tally(), make_metrics(metrics)
     with read(source, **reading) as reader:
-        parts = [tally.add(part) for part in stream(reader, metrics, threads=threads, ceilings=ceilings)]
+        batches = list(reader) if needs_corpus(labelled.values()) else reader
+        scored = stream(batches, list(labelled.values()), threads=threads, ceilings=ceilings)
+        parts = [tally.add(part) for part in scored]
     if tally.markers:
         described = describe_markers(tally.markers, sum(map(len, parts)), "Preparation(extract=[{!r}])")
         warnings.warn(f"chat-markers: {described}", ChatMarkersWarning, stacklevel=2)
-    return Results(tally.systems(), Segments(parts), tuple(reader.skipped), tuple(tally.not_extracted))
+    for name, rows in tally.notices.items():
+        _warn_of(name, rows, sum(map(len, parts)))
+    skipped, missed = tuple(reader.skipped), tuple(tally.not_extracted)
+    return Results(tally.systems(), Segments(parts), skipped, missed, dict(tally.notices))
+
+
+def _warn_of(name: str, rows: Sequence[str], count: int) -> None:
+    from refsim.metrics.bertscore import TextWarning, TruncatedWarning  # noqa: PLC0415  it is loaded if it told this
+
+    slug, what = NOTICES[name]
+    told = what.format(f"{len(rows):,} of {count:,} rows")
+    warnings.warn(f"{slug}: {told}", TruncatedWarning if name == "truncated" else TextWarning, stacklevel=3)
 
 
 def stream(
@@ -71,6 +85,8 @@ def stream(
     A `Tally` turns them into the scores of systems; order and size of batches change nothing, to the last bit.
     """
     labelled = make_metrics(metrics)
+    if isinstance(batches, Sequence):
+        labelled = with_corpus(labelled, batches)
     signatures = {label: metric.signature for label, metric in labelled.items()}
     tops = {label: _Ceilings(metric, threads) for label, metric in labelled.items()} if ceilings else {}
     # Two that differ in other settings miss the same answers; in order, for a set has another in each process.
@@ -84,14 +100,48 @@ def stream(
             for i, (name, values) in enumerate(metric.finish(stats[label]).items()):
                 scores[f"{label}.{name}" if i else label] = values
         top = {label: ceiling.of_batch(batch) for label, ceiling in tops.items()}
-        truncated = _truncated(labelled, batch)
-        yield SegmentScores(batch, labelled, stats, scores, top, signatures, not_extracted, markers, truncated)
+        notices = _notices(labelled, batch)
+        yield SegmentScores(batch, labelled, stats, scores, top, signatures, not_extracted, markers, notices)
 
 
-def _truncated(metrics: Mapping[str, Metric], batch: Batch) -> list[str]:
-    """Return the places of rows of which a metric's model takes only the beginning."""
-    rows = sorted({i for metric in metrics.values() if hasattr(metric, "too_long") for i in metric.too_long(batch)})
-    return [batch.place(i) for i in rows]
+def _notices(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, list[str]]:
+    """Return the places of rows of which a model has something to say, by what it is."""
+    rows: dict[str, set[int]] = {}
+    for metric in metrics.values():
+        if hasattr(metric, "notices"):
+            for name, found in metric.notices(batch).items():
+                rows.setdefault(name, set()).update(found)
+    return {name: [batch.place(i) for i in sorted(found)] for name, found in rows.items()}
+
+
+def needs_corpus(metrics: Iterable[Metric]) -> bool:
+    """Return whether a metric must see all references of a run before it can score the first row."""
+    return any(getattr(metric, "needs_corpus", False) for metric in metrics)
+
+
+def with_corpus(metrics: Mapping[str, Metric], batches: Iterable[Batch]) -> dict[str, Metric]:
+    """Return the metrics by their labels, those that weigh by all references of a run with these."""
+    waiting = [label for label, metric in metrics.items() if needs_corpus([metric])]
+    if not waiting:
+        return dict(metrics)
+    # One reading for all of them, and of a file two in all.
+    texts = list(_references_once(batches))
+    return {
+        label: metric.with_corpus(texts) if label in waiting else metric  # type: ignore[attr-defined]
+        for label, metric in metrics.items()
+    }
+
+
+def _references_once(batches: Iterable[Batch]) -> Iterator[str]:
+    """Yield the references of each item once: they repeat from system to system, which makes them no more frequent."""
+    seen: set[int] = set()
+    for batch in batches:
+        for key, references in zip(batch.ids, batch.references, strict=True):
+            # 8 bytes an item, not its name; one in 10**9 runs of 10**5 items meets two with one hash.
+            known = hash((key, *references))
+            if known not in seen:
+                seen.add(known)
+                yield from references
 
 
 def find_answers(batch: Batch, preparations: Sequence[Preparation]) -> tuple[list[str], Counter[str]]:
@@ -129,7 +179,7 @@ class Tally:
         self._below: dict[tuple[str, str], Total] = {}
         self.not_extracted: list[str] = []
         self.markers: Counter[str] = Counter()
-        self.truncated: list[str] = []
+        self.notices: dict[str, list[str]] = {}
 
     def add(self, part: SegmentScores) -> SegmentScores:
         """Add the scores of a batch, and return them."""
@@ -137,14 +187,15 @@ class Tally:
         self._asked = bool(part.ceilings)
         self.not_extracted += part.not_extracted
         self.markers.update(part.markers)
-        self.truncated += part.truncated
-        for system, rows in _rows_by_system(part.batch.systems):
+        for name, rows in part.notices.items():
+            self.notices.setdefault(name, []).extend(rows)
+        for system, places in _rows_by_system(part.batch.systems):
             for label, stats in part.stats.items():
-                _add(self._totals, (label, system), stats.rows[rows])
-                tops = part.ceilings[label][rows] if label in part.ceilings else np.empty(0)
+                _add(self._totals, (label, system), stats.rows[places])
+                tops = part.ceilings[label][places] if label in part.ceilings else np.empty(0)
                 known = ~np.isnan(tops)
                 _add(self._tops, (label, system), tops[known, np.newaxis])
-                _add(self._below, (label, system), stats.rows[rows][known] if len(known) else stats.rows[:0])
+                _add(self._below, (label, system), stats.rows[places][known] if len(known) else stats.rows[:0])
         return part
 
     def systems(self) -> Systems:

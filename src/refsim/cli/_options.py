@@ -15,7 +15,7 @@ from cyclopts import Group, Parameter
 
 from refsim.cli import STDIN
 from refsim.errors import InputError
-from refsim.metrics import make_metrics, metric_parameters, parse_metric
+from refsim.metrics import make_metrics, metric_name, metric_parameters, parse_metric
 
 if TYPE_CHECKING:
     from refsim.metric import Metric
@@ -126,8 +126,23 @@ class BERTScoreOptions:
         str | None, option(MEASURE, "bertscore's model: minilm, e5-small-q4, a directory, a hub's name.")
     ] = None
     layer: Annotated[
-        int | None, option(MEASURE, "bertscore's layer, from 0, the embeddings. Default: the tuned one.")
+        int | Literal["auto"] | None,
+        option(MEASURE, "bertscore's layer, from 0, the embeddings; auto: two thirds of the depth. Default: tuned."),
     ] = None
+    model_lang: Annotated[
+        str | None, option(MEASURE, "The texts' language for bertscore: its model by default, its baseline.")
+    ] = None
+    idf: Annotated[bool | None, option(MEASURE, "bertscore: weigh tokens by how few references have them.")] = None
+    rescale: Annotated[bool | None, option(MEASURE, "bertscore: scale so that unrelated texts score about 0.")] = None
+    baseline: Annotated[str | None, option(MEASURE, "What --rescale takes: a file of refsim baseline fit.")] = None
+    long_text: Annotated[
+        Literal["truncate", "window", "error"] | None, option(MEASURE, "bertscore: what a model cannot take at once.")
+    ] = None
+    dtype: Annotated[
+        Literal["float32", "float16", "bfloat16", "int8"] | None,
+        option(MEASURE, "bertscore's arithmetic; int8 is the fastest on a CPU, and not quite the same."),
+    ] = None
+    device: Annotated[str | None, option(MEASURE, "Where bertscore's model runs: auto, cpu, cuda, mps.")] = None
 
 
 # What a command has where no option of a group is given.
@@ -154,19 +169,42 @@ def pick_metrics(
     An option of one metric goes to those that have it; what is done to texts must be done for all.
     """
     names = names or ["charsim"]
-    given, prepared = settings(charsim, bertscore), settings(preparation)
+    given = settings(charsim) | bertscore_parameters(bertscore)
     known = {name: metric_parameters(name) for name in names}
     for option in given:
         if not any(option in parameters for parameters in known.values()):
-            raise InputError(
-                f"--{option.replace('_', '-')}: none of {', '.join(names)} has it; name a metric that does"
-            )
+            shown = {"lang": "model_lang"}.get(option, option).replace("_", "-")
+            raise InputError(f"--{shown}: none of {', '.join(names)} has it; name a metric that does")
+    if preparation.unit is not None and all(metric_name(name) == "bertscore" for name in names):
+        raise InputError("--unit: bertscore counts no characters; leave it out, or name a metric that does")
     return make_metrics(
         [
             parse_metric(name, {key: value for key, value in given.items() if key in known[name]} | prepared)
             for name in names
+            for prepared in [_prepared(name, preparation)]
         ]
     )
+
+
+def bertscore_parameters(options: BERTScoreOptions) -> dict[str, object]:
+    """Return the options as BERTScore's parameters. A language other than English has the model for many languages."""
+    given = settings(options)
+    lang = given.pop("model_lang", None)
+    if lang is not None:
+        given["lang"] = lang
+        english = str(lang).replace("_", "-").split("-")[0].lower() == "en"
+        given.setdefault("model", "minilm" if english else "e5-small-q4")
+    if "idf" in given:
+        given["idf"] = "references"
+    return given
+
+
+def _prepared(name: str, preparation: PreparationOptions) -> dict[str, object]:
+    """Return what is done to texts before a metric; the unit of counting is for those that count characters."""
+    prepared = settings(preparation)
+    if metric_name(name) == "bertscore":
+        prepared.pop("unit", None)
+    return prepared
 
 
 def pick_charsim(charsim: CharsimOptions, preparation: PreparationOptions) -> Any:  # noqa: ANN401  a Charsim, whose module is loaded late

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from refsim._columns import json_for
 from refsim.analysis.worst import Worst, WorstRow
+from refsim.cli import STDIN
 from refsim.cli._options import (
     AS_BERTSCORE,
     AS_CHARSIM,
@@ -35,16 +36,18 @@ from refsim.cli._options import (
     settings,
     target,
 )
-from refsim.cli._report import note, note_not_extracted, note_skipped, note_truncated
+from refsim.cli._report import note, note_not_extracted, note_notices, note_skipped
 from refsim.compiled import open_compiled
 from refsim.errors import InputError
 from refsim.extraction import describe_markers
 from refsim.metric import Metric
+from refsim.metrics import make_metrics
+from refsim.metrics._encoder import watched
 from refsim.output.files import check_output, row_file
 from refsim.output.progress import Progress
-from refsim.readers import read
+from refsim.readers import Reader, read
 from refsim.results import Systems
-from refsim.run import Tally, stream
+from refsim.run import Tally, needs_corpus, stream, with_corpus
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Told:
         for name, rows in (
             ("skipped", self.skipped),
             ("not_extracted", self.tally.not_extracted),
-            ("truncated", self.tally.truncated),
+            *({"truncated": []} | self.tally.notices).items(),
         ):
             found[name] = {"count": len(rows), "rows": list(rows)}
         return found if self.worst is None else found | {"worst": [row.record() for row in self.worst]}
@@ -148,24 +151,44 @@ def _run(  # noqa: PLR0913  as above
 ) -> Told:
     """Score batch by batch, writing rows as they come; return what there is to tell."""
     tally = Tally()
-    with (
-        row_file(per_segment) if per_segment is not None else nullcontext() as rows,
-        Progress("scoring") as progress,
-        read(target(candidates), progress=progress.reading, **arguments) as reader,
-    ):
-        for part in stream(reader, metrics, threads=threads, ceilings=ceilings):
-            tally.add(part)
-            if worst is not None:
-                worst.add(part)
-            if rows is not None:
-                rows.write(part.columns())
-            progress.advance(len(part))
-        skipped = list(reader.skipped)
-        if not reader.rows:
-            note_skipped(skipped)
-            raise InputError(f"{', '.join(map(path_or_stdin, candidates))}: no row to score; expected one or more")
-        read_rows = reader.rows
+    with row_file(per_segment) if per_segment is not None else nullcontext() as rows, Progress("scoring") as progress:
+        seen, reader = _open(metrics, candidates, arguments, progress)
+        with reader, watched(progress.tokens):
+            for part in stream(reader, seen, threads=threads, ceilings=ceilings):
+                tally.add(part)
+                if worst is not None:
+                    worst.add(part)
+                if rows is not None:
+                    rows.write(part.columns())
+                progress.advance(len(part))
+            skipped = list(reader.skipped)
+            if not reader.rows:
+                note_skipped(skipped)
+                raise InputError(f"{', '.join(map(path_or_stdin, candidates))}: no row to score; expected one or more")
+            read_rows = reader.rows
     return Told(tally.systems(), skipped, tally, read_rows, None if worst is None else worst.rows())
+
+
+def _open(
+    metrics: Sequence[Metric], candidates: Sequence[str], arguments: Mapping[str, Any], progress: Progress
+) -> tuple[Sequence[Metric], Reader]:
+    """Return the metrics, which have seen all references if they must, and the rows to score.
+
+    Files are read twice then; standard input, which can be read once, is kept.
+    """
+    reader = read(target(candidates), progress=progress.reading, **arguments)
+    labelled = make_metrics(metrics)
+    if not needs_corpus(labelled.values()):
+        return metrics, reader
+    once = STDIN in candidates or "-" in (arguments["references"] or ())
+    with reader:
+        batches = list(reader) if once else reader
+        seen = list(with_corpus(labelled, batches).values())
+    if not once:
+        return seen, read(target(candidates), progress=progress.reading, **arguments)
+    again = Reader(lambda _: iter(batches))
+    again.skipped = reader.skipped
+    return seen, again
 
 
 def _show(told: Told, *, json: bool) -> None:
@@ -179,6 +202,6 @@ def _show(told: Told, *, json: bool) -> None:
             print_worst(told.worst, sys.stdout)
     note_skipped(told.skipped)
     note_not_extracted(told.tally.not_extracted)
-    note_truncated(told.tally.truncated)
+    note_notices(told.tally.notices)
     if told.tally.markers:
         note(describe_markers(told.tally.markers, told.rows))

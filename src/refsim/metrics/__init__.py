@@ -61,6 +61,12 @@ def metric_parameters(text: str) -> frozenset[str]:
     return frozenset(_known_parameters(_find_constructor(match["name"]))) if match else frozenset()
 
 
+def metric_name(text: str) -> str:
+    """Return the name alone of the metric that a text names."""
+    match = _CALL.fullmatch(text)
+    return match["name"] if match else text
+
+
 def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Metric]:
     """Return the metrics by their labels, which are their texts in short form: {"charsim(form=base)": Charsim(...)}.
 

@@ -8,18 +8,30 @@ Zhang et al. 2020, section 3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import torch
     from numpy.typing import NDArray
 
 # Cosines that are worked out at once; 64 MB of floats.
 _MOST_COSINES = 1 << 24
+# Tokens of a block on each side: 2,048 x 2,048 cosines are 16 MB.
+_BLOCK_TOKENS = 2048
+# Below every cosine.
+_NO_PARTNER = -2.0
+
+
+class PRF(NamedTuple):
+    """Precision, recall and F1: floats, or arrays (S,); in [-1, 1] before rescaling."""
+
+    precision: Any
+    recall: Any
+    f1: Any
 
 
 def match_pairs(
@@ -60,16 +72,73 @@ def _match_batch(
     import torch  # noqa: PLC0415  it is loaded by now
 
     with torch.inference_mode():
-        left = torch.nn.utils.rnn.pad_sequence(list(candidates), batch_first=True)
-        right = torch.nn.utils.rnn.pad_sequence(list(references), batch_first=True)
+        left, right = _padded(candidates), _padded(references)
         cosines = torch.bmm(left, right.transpose(1, 2)).clamp_(-1.0, 1.0)
-        own, theirs = _padding(candidates, left), _padding(references, right)
-        # Padding is no partner: with 0 in its place a score would depend on the batch it is in.
-        best = cosines.masked_fill(theirs[:, None, :], -2.0).amax(dim=2)
-        found = cosines.masked_fill(own[:, :, None], -2.0).amax(dim=1)
-        precision = (best.double() * _weights(candidate_weights, left)).sum(dim=1)
-        recall = (found.double() * _weights(reference_weights, right)).sum(dim=1)
+        # Padding is no partner: with 0 in its place a score would depend on the batch it is in. What padding itself
+        # finds has weight 0.
+        cosines.masked_fill_(_padding(references, right)[:, None, :], _NO_PARTNER)
+        cosines.masked_fill_(_padding(candidates, left)[:, :, None], _NO_PARTNER)
+        precision = (cosines.amax(dim=2).double() * _weights(candidate_weights, left)).sum(dim=1)
+        recall = (cosines.amax(dim=1).double() * _weights(reference_weights, right)).sum(dim=1)
     return precision.cpu().numpy(), recall.cpu().numpy()
+
+
+def match_all(
+    candidates: Sequence[torch.Tensor], references: Sequence[torch.Tensor],
+    candidate_weights: Sequence[NDArray[np.float64]], reference_weights: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+    """Return precision and recall (C, R) of each candidate (T, D) against each reference (U, D).
+
+    All tokens of a block of texts meet all of another in one product of matrices: several times as fast as pair by
+    pair, which copies the vectors of a text for each of its pairs.
+    """
+    shape = (len(candidates), len(references))
+    precision, recall = np.empty(shape), np.empty(shape)
+    for rows in _blocks(candidates):
+        for columns in _blocks(references):
+            place = np.ix_(rows, columns)
+            precision[place], recall[place] = _match_block(
+                [candidates[i] for i in rows], [references[i] for i in columns],
+                [candidate_weights[i] for i in rows], [reference_weights[i] for i in columns],
+            )  # fmt: skip
+    return precision, recall
+
+
+def _blocks(texts: Sequence[torch.Tensor]) -> Iterator[list[int]]:
+    """Yield indices of texts of like lengths, padded at most as many tokens as a block may have."""
+    order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), i))
+    block: list[int] = []
+    for i in order:
+        if block and (len(block) + 1) * len(texts[i]) > _BLOCK_TOKENS:
+            yield block
+            block = []
+        block.append(i)
+    if block:
+        yield block
+
+
+def _match_block(
+    candidates: Sequence[torch.Tensor], references: Sequence[torch.Tensor],
+    candidate_weights: Sequence[NDArray[np.float64]], reference_weights: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # fmt: skip
+    import torch  # noqa: PLC0415  as above
+
+    with torch.inference_mode():
+        left, right = _padded(candidates), _padded(references)
+        products = left.flatten(0, 1) @ right.flatten(0, 1).T
+        cosines = products.clamp_(-1.0, 1.0).view(*left.shape[:2], *right.shape[:2])
+        cosines.masked_fill_(_padding(references, right)[None, None], _NO_PARTNER)
+        cosines.masked_fill_(_padding(candidates, left)[:, :, None, None], _NO_PARTNER)
+        precision = torch.einsum("ctr,ct->cr", cosines.amax(dim=3).double(), _weights(candidate_weights, left))
+        recall = torch.einsum("cru,ru->cr", cosines.amax(dim=1).double(), _weights(reference_weights, right))
+    return precision.cpu().numpy(), recall.cpu().numpy()
+
+
+def _padded(rows: Sequence[torch.Tensor]) -> torch.Tensor:
+    import torch  # noqa: PLC0415
+
+    padded: torch.Tensor = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
+    return padded.float()
 
 
 def _padding(rows: Sequence[torch.Tensor], padded: torch.Tensor) -> torch.Tensor:

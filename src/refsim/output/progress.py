@@ -40,12 +40,14 @@ class Progress:
         self._task: TaskID | None = None
         self._timer: threading.Timer | None = None
         self._rows = 0
+        self._tokens: TaskID | None = None
+        self._seen = 0
 
     def __enter__(self) -> Self:
         """Start to wait: short work shows no bar."""
         if sys.stderr.isatty():
-            self._bar = _make_bar(self._unit)
-            self._task = self._bar.add_task(self._doing, total=None, rows=0)
+            self._bar = _make_bar()
+            self._task = self._bar.add_task(self._doing, total=None, rows=0, unit=self._unit)
             # A timer, for the first batch alone may take longer than the delay.
             self._timer = threading.Timer(self._delay, self._show)
             self._timer.daemon = True
@@ -74,6 +76,18 @@ class Progress:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, rows=self._rows)
 
+    def tokens(self, done: int, total: int) -> None:
+        """Say how many tokens of the rows in hand a model has read: a second line, for one batch may take minutes."""
+        with self._lock:
+            if self._bar is None:
+                return
+            if self._tokens is None:
+                self._tokens = self._bar.add_task("encoding", total=total, rows=0, unit="tokens")
+            elif done < self._seen:
+                self._bar.reset(self._tokens, total=total)
+            self._seen = done
+            self._bar.update(self._tokens, completed=done, total=total, rows=done, visible=done < total)
+
     def counting(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Yield the batches, counting the rows of each as done when the next is asked for."""
         for batch in batches:
@@ -91,7 +105,7 @@ class Progress:
                 self._bar.start()
 
 
-def _make_bar(unit: str) -> RichProgress:
+def _make_bar() -> RichProgress:
     from rich.console import Console  # noqa: PLC0415  rich takes 50 ms to load, for a terminal alone
     from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn  # noqa: PLC0415
     from rich.table import Column  # noqa: PLC0415  as above
@@ -102,7 +116,7 @@ def _make_bar(unit: str) -> RichProgress:
 
         def render(self, task: Task) -> Text:
             rows, elapsed = task.fields["rows"], task.elapsed or 0.0
-            return Text(f"{rows:,} {unit}  {rows / elapsed:,.0f}/s" if rows and elapsed else "")
+            return Text(f"{rows:,} {task.fields['unit']}  {rows / elapsed:,.0f}/s" if rows and elapsed else "")
 
     class Left(ProgressColumn):
         """Time left, by the mean rate so far; without a total or anything done, the time gone."""
