@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections import OrderedDict
 from typing import IO, TYPE_CHECKING, Final
 
@@ -55,6 +56,7 @@ class VectorCache:
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(dir=self._spilling)  # noqa: SIM115  it lives as long as the cache
+                weakref.finalize(self, self._file.close)
             place = self._file.seek(0, os.SEEK_END)
             self._file.write(memoryview(vectors.cpu().contiguous().numpy()).cast("B"))
             self._file.flush()

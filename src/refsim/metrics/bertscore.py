@@ -228,9 +228,9 @@ class BERTScore:
         texts, singles, lists = check_rows(candidates, references)
         rows = lists or [[text] for text in singles or ()]
         pairs, starts, sizes = self._paired(texts, rows)
-        idf = self._idf_of([text for row in rows for text in row])
-        found = whole._pairs(idf).score_layers(pairs)  # noqa: SLF001  its own kind
-        self._warn([*texts, *(text for row in rows for text in row)], ())
+        theirs = [text for row in rows for text in row]
+        found = whole._pairs(self._idf_of(theirs)).score_layers(pairs)  # noqa: SLF001  its own kind
+        self._warn([*texts, *theirs], theirs)
         return PRF(*(np.stack([self._over_references(row, starts, sizes) for row in values]) for values in found))
 
     def _score_rows(self, candidates: Sequence[str], rows: Sequence[Sequence[str]]) -> PRF:
