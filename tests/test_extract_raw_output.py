@@ -138,7 +138,7 @@ def test_a_slow_pattern_names_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pattern_that_calls_itself_is_an_error() -> None:
     """It never ends, whatever the text, and takes all the memory or all the time that it may."""
-    with pytest.raises(InputError, match="runs out of memory|takes more than 2 s"):
+    with pytest.raises(InputError, match=r"runs out of memory|takes more than 2 s"):
         extracting("regex:(?R)").score("a", ["a"])
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import refsim
 from commands import run
-from refsim._printable import printable
+from refsim._printable import percent, printable
 from refsim.cli._app import _show_warning
 from refsim.cli._report import note_skipped
 from refsim.errors import InputError
+from refsim.output.tables import print_systems
+from refsim.results import Systems, SystemScore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,3 +142,98 @@ def test_a_pattern_that_cannot_be_read_is_an_error(pattern: str, message: str) -
     with pytest.raises(InputError, match=message) as raised:
         refsim.Preparation(extract=[f"regex:{pattern}"])
     assert len(str(raised.value)) < 300
+
+
+# Arguments and results
+
+
+@pytest.mark.parametrize("wrong", [{"at_least": 2.0}, {"at_least": "0.5"}, {"language": "de"}])
+def test_judging_no_rows_checks_its_arguments(wrong: dict[str, Any]) -> None:
+    """A mistake is found on the first day, not on the first row."""
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} is"):
+        refsim.Charsim().judge_batch([], [], **wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 1, b"a", ["a"], float("nan")])
+def test_what_is_no_text_is_named(wrong: Any) -> None:  # noqa: ANN401
+    """Wherever a text is taken, with what was found."""
+    explanation = refsim.Charsim().explain("a cat", ["the cat"])
+    extracting = refsim.Preparation(extract=["after:x"])
+    folding = refsim.Preparation(casefold=True)
+    for call in (
+        lambda: explanation.held(wrong),
+        lambda: explanation.scorer.holders(wrong),
+        lambda: extracting.not_extracted(["a", wrong]),
+        lambda: extracting.apply_candidates(["a", wrong]),
+        lambda: folding.apply(["a", wrong]),
+    ):
+        with pytest.raises(InputError, match="expected a str"):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [None, 1, "one text"])
+def test_what_is_no_list_of_texts_is_named(wrong: Any) -> None:  # noqa: ANN401
+    """A bare text would be taken apart into its characters."""
+    extracting, folding = refsim.Preparation(extract=["after:x"]), refsim.Preparation(casefold=True)
+    for call in (extracting.not_extracted, extracting.apply_candidates, folding.apply_candidates, folding.apply):
+        with pytest.raises(InputError, match="expected a list of strings"):
+            call(wrong)
+
+
+def test_a_dictionary_of_an_explanation_is_the_callers_own() -> None:
+    """To change all of it, down to the last list, changes nothing in the explanation."""
+    explanation = refsim.Charsim().explain("a cat sat", ["the cat sat on", "the cat"], against="a dog")
+    before = repr(explanation.to_dict())
+
+    def spoil(value: object) -> None:
+        inner = list(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+        for one in inner:
+            spoil(one)
+        if isinstance(value, dict | list):
+            value.clear()
+
+    spoil(explanation.to_dict())
+    assert repr(explanation.to_dict()) == before
+    assert explanation.parts.score == explanation.score
+
+
+# Figures
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6), st.sampled_from([0, 1]))
+def test_only_all_reads_100_percent(part: int, whole: int, digits: int) -> None:
+    """And only nothing reads 0 %; any other share is rounded."""
+    share = min(part, whole) / whole
+    shown = percent(share, digits)
+    assert (float(shown.strip("<>%")) == 100 and ">" not in shown) == (share == 1)
+    assert (float(shown.strip("<>%")) == 0) == (share == 0)
+    assert abs(float(shown.strip("<>%")) / 100 - share) <= 10**-digits / 100 + 1e-9
+
+
+def test_shares_next_to_all_and_nothing() -> None:
+    """Sums of floats that miss 1 by a rounding are all; a score above the ceiling is more than all."""
+    found = [percent(share) for share in (0.999, 0.0004, 1.0, 0.0, 1 - 1e-16, 1.001, 0.5)]
+    assert found == [">99%", "<1%", "100%", "0%", "100%", ">100%", "50%"]
+    assert [percent(share, 1) for share in (0.9999, 0.0004, 0.999)] == [">99.9%", "<0.1%", "99.9%"]
+
+
+def test_sentences_do_not_round_to_all_or_nothing() -> None:
+    """In either language: 1.00 and 0.00 are said of nothing else, no threshold is -0.00, no length is none."""
+    metric = refsim.Charsim()
+    nearly = metric.judge("ab" * 3000, ["ab" * 3001])
+    assert nearly.reason.startswith("Scores 0.9997: most is lost to shortness (0.0003)")
+    assert metric.judge("ab" * 3000, ["ab" * 3001], language="ja").reason.startswith(
+        "スコア0.9997:失点の最大の原因は短さ(0.0003)"
+    )
+    assert metric.judge("ab", ["ab"], -0.0).reason == "Scores 1.00, at least 0.00: it equals its reference."
+    assert "at least 0.99)" not in metric.judge("ab", ["ab"], 0.999).reason
+    assert metric.judge("ab", ["ab"], 0.999).reason.startswith("Scores 1.000, at least 0.999:")
+    assert "the references have 0.02 characters on average" in metric.judge("xy", [""] * 99 + ["ab"]).reason
+
+
+def test_a_ceiling_nearly_reached_is_not_reached() -> None:
+    """The table says 100% of what reaches all of it."""
+    row = SystemScore("s", "charsim", "charsim", 2, {"charsim": 0.4996}, 0.5, 2, of_ceiling=0.9992)
+    out = io.StringIO()
+    print_systems(Systems([row]), out)
+    assert ">99%" in out.getvalue()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import refsim
 from oracles import explain as oracle
+from refsim._printable import figure
 from refsim.errors import InputError
 from strategies import SENTENCES, forms, rows
 
@@ -124,8 +125,8 @@ def test_what_a_verdict_says_is_so(candidate: str, references: list[str], form: 
     losses = {name: getattr(parts, name) for name in PHRASES}
     named = [name for name, phrase in PHRASES.items() if phrase in reason]
     assert all(losses[name] == max(losses.values()) for name in named)
-    assert bool(named) == (bool(candidate) and max(losses.values()) > 0)
-    assert all(f"{PHRASES[name]}{losses[name]:.2f})" in reason for name in named)
+    assert bool(named) == (bool(candidate) and verdict.score < 1)
+    assert all(f"{PHRASES[name]}{figure(losses[name])})" in reason for name in named)
     quoted = re.findall(r"“([^”…]+)” \(in (\d+)% of the references\)", reason)
     assert len(quoted) == reason.count("“") - reason.count("…") <= 3
     for piece, percent in quoted:

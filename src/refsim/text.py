@@ -9,6 +9,7 @@ By default a text is counted as it is: every code point, lone surrogates and NUL
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain
@@ -21,7 +22,7 @@ from refsim.errors import CompiledSetError, InputError
 from refsim.whitespace import WHITE_SPACE, WHITE_SPACE_RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -95,6 +96,7 @@ class Preparation:
         """
         if not self.extract:
             return self.apply(texts)
+        _check_texts(texts, name)
         if self.no_extract == "error":
             self.check_candidates(texts, name)
         return self.apply([text for text, _ in self._extract(texts, name)])
@@ -107,6 +109,7 @@ class Preparation:
 
     def not_extracted(self, texts: Sequence[str], name: Name = "candidates[{}]".format) -> dict[int, str]:
         """Return, by index, why nothing was found in a text where a step of `extract` found nothing."""
+        _check_texts(texts, name)
         missed = [step for _, step in self._extract(texts, name)] if self.extract else []
         return {i: extraction.why_missed(texts[i], step) for i, step in enumerate(missed) if step is not None}
 
@@ -121,6 +124,7 @@ class Preparation:
         """Return prepared references, or `texts` itself if none could change. Applying twice is applying once."""
         if self.unicode is None and not self.casefold and self.whitespace == "keep":
             return texts
+        _check_texts(texts, "texts[{}]".format)
         return [self._prepare(text) for text in texts]
 
     def _prepare(self, text: str) -> str:
@@ -148,6 +152,16 @@ class Preparation:
                 return WHITE_SPACE_RUN.sub("", text)
             case _:
                 return text
+
+
+def _check_texts(texts: object, name: Name) -> None:
+    """Raise InputError for one text in the place of several, and for what is no text."""
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise InputError(f"texts are of type {type(texts).__name__}; expected a list of strings")
+    if not set(map(type, texts)) <= {str}:
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputError(f"{name(i)} is of type {type(text).__name__}; expected a str")
 
 
 def _check_choice(name: str, value: object, choices: Sequence[object]) -> None:

@@ -143,7 +143,8 @@ def _print(found: "Baseline", path: str, *, json: bool) -> None:
         error = found.errors[layer]
         told = "-" if error is None else f"{error:.5f}"
         lines.append(f"{layer:>5}  {precision:>9.4f}  {recall:>6.4f}  {f1:>6.4f}  {told}")
-    use = f'bertscore(model={found.model},rescale=True,baseline="{path}")'
+    only = next(iter(found.rows)) if len(found.rows) == 1 else None
+    use = str(_metric(model=found.model, layer=only, dtype=found.dtype, rescale=True, baseline=path))
     lines += ["", "use it with", f"  {use}"]
     sys.stdout.write("\n".join(map(printable, lines)) + "\n")
 

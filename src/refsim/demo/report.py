@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from refsim._printable import percent
 from refsim.demo.markdown import bar, shown, table
 from refsim.metrics.charsim import Charsim
 from refsim.run import evaluate
@@ -83,7 +84,7 @@ def _systems(overall: Systems, rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _cell(row: SystemScore) -> str:
-    share = "" if row.of_ceiling is None else f" {row.of_ceiling:.0%}"
+    share = "" if row.of_ceiling is None else f" {percent(row.of_ceiling)}"
     return f"{_with_bar(row.mean)}{share}"
 
 

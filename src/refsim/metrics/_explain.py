@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refsim.metrics._arguments import check_text
 from refsim.metrics._compiled import SumSet
 from refsim.metrics._kernel import kernel
 from refsim.metrics._orders import ORDER_COLUMNS, Orders, Parts, band_edges
@@ -208,22 +209,26 @@ class Explanation:
 
         A match over a character counts if it is longer than chance makes them. The text is one that is prepared.
         """
+        text = check_text(text, "text")
         marks: list[bool] = (~self._lacks([text])[0]).tolist()
         return marks
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON: arrays as lists, one entry an order or a character."""
+        """Return everything as plain values for JSON: arrays as lists, one entry an order or a character.
+
+        All of it is the caller's own: what is changed there changes nothing here.
+        """
         orders = {name: getattr(self.orders, name).tolist() for name in ORDER_COLUMNS}
         found: dict[str, Any] = {
             "signature": self.signature,
             "candidate": self.candidate,
             "references": len(self.scorer),
             "score": self.score,
-            "parts": vars(self.parts),
+            "parts": dict(vars(self.parts)),
             "orders": {"order": list(range(1, len(self.orders) + 1)), **orders},
             "support": {name: values.tolist() for name, values in vars(self.support).items()},
             "missing": [vars(one) | {"lacking": [list(part) for part in one.lacking]} for one in self.missing],
-            "supporters": [vars(supporter) for supporter in self.supporters],
+            "supporters": [dict(vars(supporter)) for supporter in self.supporters],
         }
         if self.change is not None and self.against is not None:
             change = vars(self.change) | {"contribution": self.change.contribution.tolist()}

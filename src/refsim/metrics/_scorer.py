@@ -175,6 +175,7 @@ class CharsimScorer:
 
     def holders(self, prepared: str) -> int:
         """Return how many of the references, repeats counted, hold a prepared text."""
+        prepared = check_text(prepared, "prepared")
         codes = self.encode_one(prepared)
         if not len(codes):
             return len(self)

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from refsim._printable import printable
+from refsim._printable import figure, is_honest, percent, printable
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,16 +91,16 @@ class Verdict:
 
 def judge(explanation: Explanation, at_least: float | None, language: Language) -> Verdict:
     """Return the verdict on an explained score. Raises InputError for a threshold outside [0, 1]."""
-    if language not in get_args(Language):
-        message = f"language is {language!r}; expected one of {', '.join(map(repr, get_args(Language)))}"
-        raise InputError(message)
-    check_threshold(at_least)
+    check_judging(at_least, language)
     passed = None if at_least is None else explanation.score >= at_least
     return Verdict(explanation.score, passed, _reason(explanation, at_least, language), explanation.parts)
 
 
-def check_threshold(at_least: object) -> None:
-    """Raise InputError unless the threshold is None or a number in [0, 1]."""
+def check_judging(at_least: object, language: object) -> None:
+    """Raise InputError unless the threshold is None or a number in [0, 1], and the language one that there is."""
+    if language not in get_args(Language):
+        message = f"language is {language!r}; expected one of {', '.join(map(repr, get_args(Language)))}"
+        raise InputError(message)
     if at_least is None:
         return
     if isinstance(at_least, bool) or not isinstance(at_least, int | float) or not 0 <= at_least <= 1:
@@ -121,29 +121,36 @@ def _reason(explanation: Explanation, at_least: float | None, language: Language
 
 def _head(score: float, at_least: float | None, phrases: dict[str, str]) -> str:
     if at_least is None:
-        return phrases["score"].format(score=f"{score:.2f}")
+        return phrases["score"].format(score=figure(score))
+    at_least += 0.0  # -0.0 is no number that anyone means
     for digits in range(2, 18):
         shown, least = f"{score:.{digits}f}", f"{at_least:.{digits}f}"
-        # As many digits as it takes for the numbers to say what the sentence does.
-        if (float(shown) < float(least)) == (score < at_least):
+        # As many digits as it takes for the numbers to say what the sentence does, and neither more than it is.
+        agree = (float(shown) < float(least)) == (score < at_least)
+        if agree and is_honest(shown, score) and is_honest(least, at_least):
             break
     else:
-        shown, least = repr(score), repr(float(at_least))
+        shown, least = repr(score), repr(at_least)
     return phrases["passed" if score >= at_least else "failed"].format(score=shown, least=least)
 
 
 def _loss(explanation: Explanation, phrases: dict[str, str]) -> list[str]:
     """Say what the largest part of 1 that is not in the score went to."""
     parts, theirs = explanation.parts, _reference_length(explanation, phrases)
-    if parts.largest is None:
+    if (largest := _largest_loss(explanation)) is None:
         equal = explanation.scorer.references == [explanation.candidate]
         return [phrases["equal" if equal else "nothing"].format(s="s" if len(explanation.scorer) > 1 else "")]
     if not explanation.candidate:
         return [phrases["empty"].format(theirs=theirs)]
     own = _characters(len(explanation.symbols), phrases)
     foreign = [] if explanation.orders.overlap.any() else [phrases["foreign"]]
-    loss = f"{getattr(parts, parts.largest):.2f}"
-    return [*foreign, phrases[parts.largest].format(loss=loss, own=own, theirs=theirs)]
+    loss = figure(getattr(parts, largest))
+    return [*foreign, phrases[largest].format(loss=loss, own=own, theirs=theirs)]
+
+
+def _largest_loss(explanation: Explanation) -> str | None:
+    """Return what most was lost to; None where nothing was, for beside a score of 1 a loss is a rounding."""
+    return None if explanation.score == 1 else explanation.parts.largest
 
 
 def _reference_length(explanation: Explanation, phrases: dict[str, str]) -> str:
@@ -153,17 +160,20 @@ def _reference_length(explanation: Explanation, phrases: dict[str, str]) -> str:
         which = "one"
     else:
         which = "median" if explanation.scorer.metric.form == "median" else "mean"
-    return phrases[which].format(length=_characters(round(length, 1), phrases))
+    return phrases[which].format(length=_characters(length, phrases))
 
 
 def _characters(count: float, phrases: dict[str, str]) -> str:
-    shown = f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
-    return phrases["character" if count == 1 else "characters"].format(count=shown)
+    shown = f"{count:,.1f}".removesuffix(".0")
+    if shown == "0" and count:
+        shown = figure(count, 1)
+    return phrases["character" if shown == "1" else "characters"].format(count=shown)
 
 
 def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> list[str]:
     """Name up to three pieces that the candidate lacks, or say that only their order is another."""
-    if explanation.parts.largest is None or not explanation.missing:
+    largest = _largest_loss(explanation)
+    if largest is None or not explanation.missing:
         return []
     several = len(explanation.scorer) > 1
     quotes: dict[str, str] = {}
@@ -181,10 +191,10 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
         quote = phrases["quote"].format(text=_quotable(piece, longest))
         if several:
             share = explanation.scorer.holders(piece) / len(explanation.scorer)
-            quote = phrases["share"].format(quote=quote, share=f"{share:.0%}")
+            quote = phrases["share"].format(quote=quote, share=percent(share))
         quotes[piece] = quote
     if not quotes:
-        return [phrases["pieces"]] if explanation.parts.largest == "content" else []
+        return [phrases["pieces"]] if largest == "content" else []
     return [phrases["missing"].format(quotes=phrases["comma"].join(quotes.values()))]
 
 

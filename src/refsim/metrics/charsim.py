@@ -31,6 +31,7 @@ from refsim.metrics._scorer import CharsimScorer
 from refsim.metrics._store import read_set
 from refsim.metrics._symbols import Encoder
 from refsim.metrics._threads import thread_count
+from refsim.metrics._verdict import check_judging
 from refsim.metrics._weights import integer_weights, own_weights
 from refsim.text import Preparation
 
@@ -244,6 +245,7 @@ class Charsim:
         language: Language = "en",
     ) -> list[Verdict]:  # fmt: skip
         """Return the verdict on each candidate (S,); arguments as in `score_batch` and `judge`."""
+        check_judging(at_least, language)
         texts, singles, lists = check_rows(candidates, references)
         self.preparation.check_candidates(texts)
         rows = lists or [[text] for text in singles or ()]

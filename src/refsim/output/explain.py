@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 from rich.cells import cell_len
 
-from refsim._printable import printable
+from refsim._printable import percent, printable
 from refsim.output import bars, shading
 from refsim.output.bars import PARTS
 from refsim.output.page import INDENT, Page, beside, column_width, count_characters
@@ -191,7 +191,7 @@ class View(Page):
         for name, band, side in zip(labels, bands, binds, strict=True):
             self.line(
                 (f"  {name:>{label}}  {band.rho:.4f}  ", ""), *bars.rule(self, band.rho, room),
-                (f"  {band.weight:6.1%}  {band.contribution:.4f}  ", ""), (side, "dim"),
+                (f"  {percent(band.weight, 1):>6}  {band.contribution:.4f}  ", ""), (side, "dim"),
             )  # fmt: skip
 
     def changes(self) -> None:
@@ -218,7 +218,9 @@ class View(Page):
         # Of one reference all that is missing is marked in the reference already.
         if len(told.scorer.references) == 1 or not shown:
             return
-        self.heading(f"missing{self.whose(' in ')}", f"strings that {told.share:.0%} of the references or more share")
+        self.heading(
+            f"missing{self.whose(' in ')}", f"strings that {percent(told.share)} of the references or more share"
+        )
         self.legend_of_lacking(held=False)
         labels = [f"in {one.count:,} of {len(told.scorer):,}" for one in shown]
         label = max(map(len, labels))
@@ -250,7 +252,7 @@ def _binds(band: Band) -> str:
     """Say which side is the smaller one, and for how many of the references if not for all; both if they are equal."""
     sides = {"recall": band.recall_binds, "precision": band.precision_binds}
     side = max(sides, key=lambda name: sides[name])
-    share = f"{sides[side]:.0%}"
+    share = percent(sides[side])
     if share == "0%":
         return "both"
     return side if share == "100%" else f"{side} {share}"

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from refsim._printable import printable
+from refsim._printable import percent, printable
 from refsim.output.console import open_console
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _systems_table(rows: Sequence[SystemScore], console: Console) -> Table:
     table.add_column("reached", justify="right", no_wrap=True)
     for row in rows:
         scores = [f"{value:.4f}" for value in row.scores.values()]
-        share = _NONE if row.of_ceiling is None else f"{row.of_ceiling:.0%}"
+        share = _NONE if row.of_ceiling is None else percent(row.of_ceiling)
         table.add_row(*_cells(console, [row.system], f"{row.count:,}", *scores, _number(row.ceiling), share))
     return table
 
