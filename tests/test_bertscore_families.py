@@ -54,9 +54,9 @@ class Family:
 FAMILIES = {
     "bert": Family(config="BertConfig", values=PLAIN),
     "electra": Family(config="ElectraConfig", values=PLAIN | {"embedding_size": 16}),
-    "roberta": Family(config="RobertaConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=38),
-    "xlm-roberta": Family(config="XLMRobertaConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=38),
-    "camembert": Family(config="CamembertConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=38),
+    "roberta": Family(config="RobertaConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=39),
+    "xlm-roberta": Family(config="XLMRobertaConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=39),
+    "camembert": Family(config="CamembertConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=39),
     "deberta": Family(
         config="DebertaConfig", values=PLAIN | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
     ),
@@ -67,6 +67,19 @@ FAMILIES = {
         config="DistilBertConfig", values={"dim": WIDTH, "n_layers": DEPTH, "n_heads": 2, "hidden_dim": 48}
     ),
     "albert": Family(config="AlbertConfig", values=PLAIN | {"embedding_size": 16}),
+    "xlm-roberta-xl": Family(config="XLMRobertaXLConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=39,
+                             norm="encoder.LayerNorm"),
+    "roberta-prelayernorm": Family(
+        config="RobertaPreLayerNormConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=39, norm="LayerNorm"
+    ),
+    "data2vec-text": Family(config="Data2VecTextConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=39),
+    "xmod": Family(
+        config="XmodConfig", values=PLAIN | {"languages": ["en_XX"], "default_language": "en_XX"}, marks=ROBERTA_MARKS,
+        limit=39,
+    ),
+    "longformer": Family(
+        config="LongformerConfig", values=PLAIN | {"attention_window": 16}, marks=ROBERTA_MARKS, limit=39
+    ),
     "mpnet": Family(config="MPNetConfig", values=PLAIN, marks=ROBERTA_MARKS, limit=38),
     "xlnet": Family(
         config="XLNetConfig", values={"d_model": WIDTH, "n_layer": DEPTH, "n_head": 2, "d_inner": 48},
@@ -192,7 +205,7 @@ def test_marks_have_no_weight(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_limit_comes_from_positions(name: str, tmp_path: Path) -> None:
-    """Without a limit of the tokenizer; RoBERTa's kin lose two positions, T5 and XLNet have no table of them."""
+    """Without a limit of the tokenizer; RoBERTa's kin count from the padding's number on, T5 and XLNet have none."""
     one = encoder(write_model(tmp_path, name), 2)
     limit = FAMILIES[name].limit
     assert one.limit == limit
@@ -209,7 +222,7 @@ def test_limit_comes_from_positions(name: str, tmp_path: Path) -> None:
     ("name", "tokenizer_limit", "expected"),
     [
         ("bert", 12, 12), ("bert", 40, 40), ("bert", 1000, 40), ("bert", int(1e30), 40),
-        ("roberta", 39, 38), ("roberta", 38, 38), ("roberta", 20, 20), ("roberta", int(1e30), 38),
+        ("roberta", 40, 39), ("roberta", 39, 39), ("roberta", 20, 20), ("roberta", int(1e30), 39),
         ("t5", 512, 512), ("t5", int(1e30), None), ("xlnet", 64, 64),
     ],
 )  # fmt: skip

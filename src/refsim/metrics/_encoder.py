@@ -109,11 +109,11 @@ class Encoder:
         self._tokenizer = load_tokenizer(setting, config)
         self.width = hidden_width(config)
         self._pad = int(getattr(config, "pad_token_id", 0) or 0)
-        self.limit = token_limit(self._tokenizer[1], config)
+        self._model = load_model(self._torch, setting, config).to(self.device).eval()
+        self.limit = token_limit(self._tokenizer[1], self._model)
         if self.limit is not None and not setting.windows:
             # Once: to change an engine while other threads use it is an error.
             self._tokenizer[0].enable_truncation(self.limit)
-        self._model = load_model(self._torch, setting, config).to(self.device).eval()
         self._budget = setting.batch_tokens or (_CPU_TOKENS if self.device.type == "cpu" else _GPU_TOKENS)
         self._vectors = VectorCache()
         self._known: dict[str, Tokens] = {}

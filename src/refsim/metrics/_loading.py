@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
     from refsim.metrics._encoder import Setting
 
 _NO_LIMIT: Final = 10**6
-# Positions that a family's table has before the first token's: padding_idx + 1.
-_OFFSETS: Final = {
-    "roberta": 2,
-    "xlm-roberta": 2,
-    "camembert": 2,
-    "mpnet": 2,
-    "xlm-roberta-xl": 2,
-    "roberta-prelayernorm": 2,
-}
 # Families whose published numbers come from a tokenizer that puts a space before the first word.
 _PREFIX_SPACE: Final = {"roberta", "gpt2"}
 # Families with an encoder alone as a class of its own, which loads no decoder. UMT5 is no T5: each of its blocks has
@@ -80,8 +72,10 @@ def load_model(torch: Any, setting: Setting, config: Any) -> Any:  # noqa: ANN40
 
     blocks = max(1, setting.layer)
     config.num_hidden_layers = blocks
-    if hasattr(config, "layer_types") and config.layer_types is not None:
-        config.layer_types = config.layer_types[:blocks]
+    for each in ("layer_types", "attention_window"):
+        # One entry a block, where a family has them.
+        if isinstance(getattr(config, each, None), list):
+            setattr(config, each, getattr(config, each)[:blocks])
     kind = AutoModelForTextEncoding if config.model_type in _T5 else AutoModel
     dtype = {"float16": torch.float16, "bfloat16": torch.bfloat16}.get(setting.dtype, torch.float32)
     options = {"config": config, "dtype": dtype, "use_safetensors": True, "output_loading_info": True}
@@ -138,15 +132,22 @@ def _add_prefix_space(state: dict[str, Any]) -> None:
             part["add_prefix_space"] = True
 
 
-def token_limit(tokenizer_limit: int | None, config: Any) -> int | None:  # noqa: ANN401  a transformers config
+def token_limit(tokenizer_limit: int | None, model: Any) -> int | None:  # noqa: ANN401  a transformers model
     """Return the most tokens of a text, marks included: what tokenizer and positions both allow."""
-    positions = getattr(config, "max_position_embeddings", None)
+    positions = getattr(model.config, "max_position_embeddings", None)
     if positions is not None:
-        positions = int(positions) - _OFFSETS.get(config.model_type, 0)
-        if positions <= 0:
-            positions = None
-    known = [value for value in (tokenizer_limit, positions) if value is not None]
+        positions = int(positions) - _positions_before_the_first(model)
+    known = [value for value in (tokenizer_limit, positions) if value is not None and value > 0]
     return min(known) if known else None
+
+
+def _positions_before_the_first(model: Any) -> int:  # noqa: ANN401  as above
+    """Return how many rows stand before the first token's: RoBERTa and its kin count from the padding's number on."""
+    for name, module in model.named_modules():
+        if name.rpartition(".")[2] == "position_embeddings":
+            padding = getattr(module, "padding_idx", None)
+            return 0 if padding is None else padding + 1
+    return 0
 
 
 def hidden_width(config: Any) -> int:  # noqa: ANN401  a transformers config
@@ -172,9 +173,13 @@ def fetch(name: str) -> str:
     wanted = ["*.json", "*.safetensors", "*.txt", "*.model"]
     with _loading(name):
         try:
-            return str(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+            here = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+            # Some programs fetch a tokenizer alone.
+            if (here / "config.json").is_file() and next(here.glob("*.safetensors"), None) is not None:
+                return str(here)
         except (OSError, ValueError):
-            return str(snapshot_download(name, allow_patterns=wanted))
+            pass
+        return str(snapshot_download(name, allow_patterns=wanted))
 
 
 class _loading:  # noqa: N801  a block, not a thing
