@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml setup.py constraints.txt src/refsim/metrics/_automaton.py
 
-.PHONY: help models demo test check bench clean
+.PHONY: help models demo test check bench bench-bertscore clean
 help:
 	@echo 'make demo    score the demo data and show the tables'
 	@echo 'make test    every test, slow ones included;  make test ARGS="-m \"not slow\" -k readers"'
 	@echo 'make check   lint, format, types, import direction, documentation examples'
 	@echo 'make bench   the benchmark tables (minutes; wants an idle machine)'
+	@echo 'make bench-bertscore  the same for BERTScore, beside the published code in an environment of its own'
 	@echo 'make clean   remove everything that is built'
 
 # A new kernel source, build file or pin rebuilds the extension in place, src/refsim/metrics/_automaton.*.so.
@@ -46,7 +47,16 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/charsim.py
 	$(BIN)/python benchmarks/explain.py
 
+# The published code needs older libraries than refsim is developed with.
+.venv-peer/.ready: benchmarks/requirements-bertscore-peer.txt
+	test -x .venv-peer/bin/python || $(PYTHON) -m venv .venv-peer
+	.venv-peer/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+bench-bertscore: models .venv-peer/.ready
+	$(BIN)/python benchmarks/bertscore.py
+
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
+	rm -rf $(VENV) .venv-peer build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
 	rm -rf demo-output .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

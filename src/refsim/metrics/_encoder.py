@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Ids = NDArray[np.int64]
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
-_CPU_TOKENS, _GPU_TOKENS = 2048, 65536
+_CPU_TOKENS, _GPU_TOKENS = 1024, 65536
 # Texts whose tokens are kept: of each the references of several systems are asked for again and again.
 _TOKENS_KEPT: Final = 20_000
 

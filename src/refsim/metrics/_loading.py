@@ -97,10 +97,18 @@ def load_model(torch: Any, setting: Setting, config: Any) -> Any:  # noqa: ANN40
 
 def _in_8_bits(torch: Any, model: Any) -> Any:  # noqa: ANN401  as above
     """Return a model whose linear layers multiply in 8 bits: weights fixed, activations scaled batch by batch."""
+    engines = torch.backends.quantized
+    before = engines.engine
     with warnings.catch_warnings():
         # torch announces that this moves to a package of its own.
         warnings.simplefilter("ignore")
-        return torch.ao.quantization.quantize_dynamic(model.eval(), {torch.nn.Linear}, dtype=torch.qint8)
+        try:
+            # A sixth faster than the default where registers are wide. What packs the weights also multiplies by them.
+            if "onednn" in engines.supported_engines and torch.backends.cpu.get_cpu_capability() == "AVX512":
+                engines.engine = "onednn"
+            return torch.ao.quantization.quantize_dynamic(model.eval(), {torch.nn.Linear}, dtype=torch.qint8)
+        finally:
+            engines.engine = before
 
 
 def load_tokenizer(setting: Setting, config: Any) -> tuple[Any, int | None, NDArray[np.int64]]:  # noqa: ANN401  as above

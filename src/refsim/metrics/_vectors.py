@@ -2,7 +2,7 @@
 
     text  --get-->  vectors (T, D), or None        text, vectors  --put-->  memory  --the oldest-->  disk, if asked for
 
-REFSIM_EMBEDDING_BYTES (1 GiB) is the room in memory. REFSIM_EMBEDDING_SPILL names a directory for what does not fit:
+REFSIM_EMBEDDING_BYTES (512 MiB) is the room in memory. REFSIM_EMBEDDING_SPILL names a directory for what does not fit:
 one file there, which has no name and is gone with the process.
 """
 
@@ -20,7 +20,7 @@ from refsim.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-_DEFAULT_BYTES: Final = 2**30
+_DEFAULT_BYTES: Final = 2**29
 
 
 class VectorCache:
