@@ -45,7 +45,7 @@ Machine: {machine} Peer: {peer}. {threads} threads on both sides.
 
 Each side runs in a process and an environment of its own, loads the model, scores two pairs to warm up, and then times
 its own work (wall time); the sides alternate, a ratio is taken within each repeat, and the table shows the median of
-the ratios with the lowest and the highest. bert-score has its default batch size of 64. Whole commands and starts are timed
+the ratios with the lowest and the highest. bert-score has its default batch size of 64. Commands and starts are timed
 from outside. The encoder's share counts the products of real tokens alone (projections, attention, feed-forward), not
 padding, norms or tokenising, against the fastest of four matrix products that are timed in turns with it. The stream's
 texts are put together from halves of the pairs' texts, cut to {words} words, so that no two are alike; bert-score takes

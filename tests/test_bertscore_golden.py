@@ -1,7 +1,5 @@
 """Parity with bert-score 0.3.13: every layer of three models, idf, several references; what differs is explained."""
 
-# ruff: noqa: SLF001  rows that differ are worked out from the vectors
-
 from __future__ import annotations
 
 import gzip
@@ -74,8 +72,8 @@ def differences(found: Any, expected: dict[str, Any]) -> NDArray[np.float64]:  #
 
 def with_padding(scorer: BERTScore, candidate: str, references: list[str], corpus: list[str]) -> NDArray[np.float64]:
     """Return P, R and F1 (3,) as they come out where padding, with a cosine of 0, takes part in every maximum."""
-    encoder = scorer._encoder
-    pairs = scorer._pairs(scorer.fit_idf(corpus) if scorer.idf else None)
+    encoder = scorer.encoder
+    pairs = scorer.pairs_with(scorer.fit_idf(corpus) if scorer.idf else None)
     found = []
     for reference in references:
         both = [clean(candidate), clean(reference)]

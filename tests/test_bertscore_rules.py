@@ -155,7 +155,7 @@ def test_several_references(metric: Callable[..., BERTScore], aggregate: str) ->
 
 def test_typed_marks(metric: Callable[..., BERTScore]) -> None:
     """A "[SEP]" in a text is characters, unless they are to be parsed."""
-    split, parse = metric()._encoder, metric(special_tokens="parse")._encoder
+    split, parse = metric().encoder, metric(special_tokens="parse").encoder
     (characters,), (mark,) = split.tokenise(["the [SEP] cat"]), parse.tokenise(["the [SEP] cat"])
     assert split.pieces(characters.ids) == ["[CLS]", "the", "[", "sep", "]", "cat", "[SEP]"]
     assert characters.plain.tolist() == [False, True, True, True, True, True, False]
@@ -175,7 +175,7 @@ def test_idf(metric: Callable[..., BERTScore]) -> None:
     """idf(t) = ln((N + 1) / (df(t) + 1)), repeats counted; where every weight is 0 all count alike."""
     one = metric(idf="references")
     counted = one.fit_idf(["the cat", "the cat", "a cat", "dog"])
-    names = dict(zip(one._encoder.pieces(counted.pieces), counted.weights(counted.pieces).tolist(), strict=True))
+    names = dict(zip(one.encoder.pieces(counted.pieces), counted.weights(counted.pieces).tolist(), strict=True))
     assert {name: round(math.exp(weight) * 60) for name, weight in names.items()} == {
         "[CLS]": 60, "[SEP]": 60, "the": 100, "cat": 75, "a": 150, "dog": 150,
     }  # fmt: skip
@@ -320,7 +320,7 @@ def test_cache_changes_nothing(metric: Callable[..., BERTScore], kept: str, monk
     one = metric()
     assert equal(one.score_batch(CANDIDATES, REFERENCES), expected)
     close(one.score_batch(CANDIDATES, REFERENCES), expected)
-    vectors = one._encoder._vectors
+    vectors = one.encoder._vectors
     assert vectors._bytes <= int(kept)
     assert sum(v.nbytes for v in vectors._kept.values()) == vectors._bytes
     encoders.clear()

@@ -82,7 +82,7 @@ def test_windows_cover_a_text_once(length: int, room: int) -> None:
 
 def test_windows_against_the_model_itself(metric: Callable[..., BERTScore], model: str) -> None:
     """The vectors of a long text are those of its windows, marks included, as transformers gives them."""
-    encoder = metric(long_text="window")._encoder
+    encoder = metric(long_text="window").encoder
     text = " ".join(LONG.split()[:60])
     (tokens,) = encoder.tokenise([text])
     assert not tokens.cut
@@ -323,9 +323,9 @@ def test_vectors_on_disk(metric: Callable[..., BERTScore], tmp_path: Path, monke
         one = metric(**parameters)
         first = one.score_batch(left, right)
         assert list(tmp_path.iterdir()) == []
-        assert len(one._encoder._vectors._spilled) > 2
+        assert len(one.encoder._vectors._spilled) > 2
         with monkeypatch.context() as patched:
-            patched.setattr(one._encoder, "_model", None)
+            patched.setattr(one.encoder, "_model", None)
             again = one.score_batch(left, right)
         for values, same in zip(first, again, strict=True):
             assert np.array_equal(values, same)
@@ -351,7 +351,7 @@ def test_out_of_memory_halves_the_batch(metric: Callable[..., BERTScore], monkey
     encoders.clear()
     expected = metric().score_batch(left, right)
     encoders.clear()
-    encoder = metric()._encoder
+    encoder = metric().encoder
     whole, sizes = encoder._forward, []
 
     def forward(rows: list[Any]) -> Any:  # noqa: ANN401  a tensor

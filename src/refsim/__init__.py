@@ -18,12 +18,14 @@ from refsim._version import __version__
 if TYPE_CHECKING:
     from refsim.errors import CompiledSetError, InputError, MissingExtra, RefsimError, SignatureError
     from refsim.metric import Metric, Scorer, Stats, Total
+    from refsim.metrics._embeddings import BERTScorer
     from refsim.metrics._explain import Explanation
     from refsim.metrics._matrix import TopK
     from refsim.metrics._scorer import CharsimScorer
+    from refsim.metrics._sets import load
     from refsim.metrics._verdict import Verdict
     from refsim.metrics.bertscore import PRF, BERTScore
-    from refsim.metrics.charsim import Charsim, charsim, load
+    from refsim.metrics.charsim import Charsim, charsim
     from refsim.readers import read
     from refsim.run import evaluate, stream
     from refsim.segments import Batch, Segment
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "refsim.errors": ("CompiledSetError", "InputError", "MissingExtra", "RefsimError", "SignatureError"),
     "refsim.metric": ("Metric", "Scorer", "Stats", "Total"),
+    "refsim.metrics._embeddings": ("BERTScorer",),
     "refsim.metrics._explain": ("Explanation",),
     "refsim.metrics._matrix": ("TopK",),
     "refsim.metrics._scorer": ("CharsimScorer",),
+    "refsim.metrics._sets": ("load",),
     "refsim.metrics._verdict": ("Verdict",),
     "refsim.metrics.bertscore": ("PRF", "BERTScore"),
-    "refsim.metrics.charsim": ("Charsim", "charsim", "load"),
+    "refsim.metrics.charsim": ("Charsim", "charsim"),
     "refsim.readers": ("read",),
     "refsim.run": ("evaluate", "stream"),
     "refsim.segments": ("Batch", "Segment"),
@@ -48,6 +52,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "PRF",
     "BERTScore",
+    "BERTScorer",
     "Batch",
     "Charsim",
     "CharsimScorer",

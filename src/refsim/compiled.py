@@ -22,7 +22,8 @@ from refsim._atomic import replacing_directory, resolved
 from refsim.errors import CompiledSetError, InputError, RefsimError
 from refsim.metric import Stats, Total
 from refsim.metrics._scorer import save_references
-from refsim.metrics.charsim import load
+from refsim.metrics._sets import load
+from refsim.metrics.charsim import Charsim
 
 if TYPE_CHECKING:
     import os
@@ -30,11 +31,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from refsim.metrics._alignment import BERTVerdict
+    from refsim.metrics._embeddings import BERTScorer
     from refsim.metrics._scorer import CharsimScorer
     from refsim.metrics._verdict import Language, Verdict
-    from refsim.metrics.charsim import Charsim
+    from refsim.metrics.bertscore import BERTScore
     from refsim.segments import Batch
     from refsim.text import Preparation
+
+    AnyScorer = CharsimScorer | BERTScorer
 
 _INDEX: Final = "sets.json"
 _VERSION: Final = 1
@@ -46,27 +51,40 @@ _BYTES_KEPT: Final = 2 * 2**30
 def save_sets(
     sets: Mapping[str, Sequence[str]],
     path: str | os.PathLike[str],
-    metric: Charsim,
+    metric: Charsim | BERTScore,
     *,
     on: str,
     done: Callable[[int, int], None] | None = None,
 ) -> None:
     """Prepare the references of each key and write all sets to the directory `path`, complete or not at all.
 
-    `on` is the column that holds the keys, in the references and, unless told otherwise, in candidates. `done` is
-    told how many of how many sets are written. Sets that stand under that name are replaced, anything else is not.
+    `on` is the column that holds the keys, in the references and, unless told otherwise, in candidates. idf weighs by
+    the references of all sets. `done` is told how many of how many sets are written. Sets that stand under that name
+    are replaced, anything else is not.
     """
     if not sets:
         raise InputError(f"no value in the column {on!r}; expected references with one or more")
+    if not isinstance(metric, Charsim):
+        from refsim.metrics._embeddings import fixed  # noqa: PLC0415  it is loaded with such a metric
+
+        metric = fixed(metric, [text for references in sets.values() for text in references])
     with _replacing_directory(Path(path)) as directory:
         # Numbers, for a key may hold what no file system takes.
         names = {key: str(i) for i, key in enumerate(sets)}
         for i, (key, references) in enumerate(sets.items(), start=1):
-            save_references(metric, references, directory / names[key])
+            save_set(metric, references, directory / names[key])
             if done is not None:
                 done(i, len(sets))
         index = {"refsim_sets": _VERSION, "on": on, "metric": metric.signature, "sets": names}
         (directory / _INDEX).write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+
+
+def save_set(metric: Charsim | BERTScore, references: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Compile one list of references and write it to the directory `path`, as `Scorer.save` does."""
+    if isinstance(metric, Charsim):
+        save_references(metric, references, path)
+        return
+    metric.compile_quietly(references).save(path)
 
 
 def open_compiled(path: str | os.PathLike[str], *, on: str | None = None, column: str = "") -> CompiledReferences:
@@ -100,9 +118,11 @@ class CompiledReferences:
     on: str | None
     column: str
     paths: Mapping[str, Path] = field(repr=False)
-    _loaded: OrderedDict[str, CharsimScorer] = field(default_factory=OrderedDict, repr=False, compare=False)
+    _loaded: OrderedDict[str, CharsimScorer | BERTScorer] = field(
+        default_factory=OrderedDict, repr=False, compare=False
+    )
     _ceilings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
-    _metrics: dict[str, Charsim] = field(default_factory=dict, repr=False, compare=False)
+    _metrics: dict[str, Charsim | BERTScore] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         """Return the short name of the metric that the sets were compiled for."""
@@ -119,18 +139,21 @@ class CompiledReferences:
         return self._metric.signature if self.on is not None else self._scorer("").signature
 
     def measure(self, batch: Batch, *, threads: int | None = None) -> Stats:
-        """Return one row per segment: its score against the set of its key."""
-        scores = np.empty(len(batch))
+        """Return one row per segment: its scores against the set of its key."""
+        found: NDArray[np.float64] | None = None
         for key, rows in self._rows_by_key(batch).items():
-            scores[rows] = self._scorer(key).score_batch([batch.candidates[i] for i in rows], threads=threads)
-        return Stats(scores.reshape(-1, 1))
+            part = self._scorer(key).score_rows([batch.candidates[i] for i in rows], threads=threads)
+            if found is None:
+                found = np.empty((len(batch), part.shape[1]))
+            found[rows] = part
+        return Stats(np.empty((0, 1)) if found is None else found)
 
     def finish(self, stats: Stats) -> Mapping[str, NDArray[np.float64]]:
-        """Return {"charsim": scores (S,)}."""
+        """Return the metric's scores (S,) by their names, the headline first."""
         return self._metric.finish(stats)
 
     def finish_total(self, total: Total) -> Mapping[str, float]:
-        """Return {"charsim": mean of the segments' scores}."""
+        """Return the means of the segments' scores by the same names."""
         return self._metric.finish_total(total)
 
     def ceilings(self, batch: Batch, *, threads: int | None = None) -> NDArray[np.float64]:
@@ -143,20 +166,24 @@ class CompiledReferences:
             ceilings[rows] = self._ceilings[key]
         return ceilings
 
-    def judge_segment(self, batch: Batch, i: int, *, language: Language = "en") -> Verdict:
+    def notices(self, batch: Batch) -> dict[str, list[int]]:
+        """Return the rows of which the metric's model has something to say, if it has one."""
+        return self._metric.notices(batch) if hasattr(self._metric, "notices") else {}
+
+    def judge_segment(self, batch: Batch, i: int, *, language: Language = "en") -> Verdict | BERTVerdict:
         """Return the verdict on one row of a batch, against the set of its key."""
         key = "" if self.on is None else str(batch.column(self.column)[i])
         return self._scorer(key).judge(batch.candidates[i], language=language)
 
     @property
-    def _metric(self) -> Charsim:
+    def _metric(self) -> Charsim | BERTScore:
         return self._scorer(next(iter(self.paths))).metric if not self._metrics else self._metrics["first"]
 
-    def _scorer(self, key: str) -> CharsimScorer:
+    def _scorer(self, key: str) -> AnyScorer:
         if key in self._loaded:
             self._loaded.move_to_end(key)
             return self._loaded[key]
-        scorer = load(self.paths[key])
+        scorer: AnyScorer = load(self.paths[key])
         first = self._metrics.setdefault("first", scorer.metric)
         if scorer.metric != first:
             raise CompiledSetError(

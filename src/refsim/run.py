@@ -267,7 +267,9 @@ class _Ceilings:
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        scorer: Scorer = self._metric.compile(references, threads=self._threads)  # type: ignore[attr-defined]
+        # What there is to say of the texts is said of rows, not of each list of references.
+        compiling = getattr(self._metric, "compile_quietly", None) or self._metric.compile  # type: ignore[attr-defined]
+        scorer: Scorer = compiling(references, threads=self._threads)
         ceiling = self._known[key] = scorer.ceiling(threads=self._threads)
         if len(self._known) > _CEILINGS_KEPT:
             self._known.popitem(last=False)

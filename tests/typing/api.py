@@ -36,7 +36,7 @@ assert_type(scorer.ceiling(), float)
 assert_type(len(scorer), int)
 scorer.save(Path("references.refsim"))
 scorer.save("references.refsim")
-loaded = refsim.load("references.refsim")
+loaded: refsim.CharsimScorer = refsim.load("references.refsim")
 assert_type(loaded.score_batch(candidates), Scores)
 
 try:

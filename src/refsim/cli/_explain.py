@@ -16,6 +16,7 @@ from cyclopts import Group, Parameter
 from refsim._columns import json_for
 from refsim.cli import STDIN
 from refsim.cli._options import (
+    AS_BERTSCORE,
     AS_CHARSIM,
     AS_INPUT,
     AS_PREPARATION,
@@ -23,13 +24,14 @@ from refsim.cli._options import (
     INPUT,
     MEASURE,
     OUTPUT,
+    BERTScoreOptions,
     CharsimOptions,
     ColumnOptions,
     InputOptions,
     PreparationOptions,
     option,
     path_or_stdin,
-    pick_charsim,
+    pick_metrics,
     reading,
     settings,
     target,
@@ -37,18 +39,18 @@ from refsim.cli._options import (
 from refsim.cli._report import note, note_skipped
 from refsim.compiled import open_compiled
 from refsim.errors import InputError
-from refsim.metrics.charsim import load
+from refsim.metrics._scorer import CharsimScorer
+from refsim.metrics._sets import load
 from refsim.output.progress import Progress
 from refsim.readers import read
+from refsim.run import needs_corpus, with_corpus
 
 if TYPE_CHECKING:
     from refsim.compiled import CompiledReferences
-    from refsim.metrics._explain import Explanation
-    from refsim.metrics._scorer import CharsimScorer
-    from refsim.metrics.charsim import Charsim
 
 ROW = Group("Row of a file", sort_key=0)
 _MOST_LISTED = 8
+_SHARE = 0.5
 
 
 @Parameter(name="*")
@@ -100,7 +102,7 @@ class Source:
 class Scoring:
     """What a candidate is scored by: a metric that references are compiled for, or what is compiled already."""
 
-    metric: "Charsim"
+    metric: Any
     compiled: str | None
 
 
@@ -108,7 +110,7 @@ class Scoring:
 class Subject:
     """What is explained: a candidate, what it is scored by, perhaps another candidate, and what they are called."""
 
-    scorer: "CharsimScorer"
+    scorer: Any
     candidate: str
     against: str | None
     title: Sequence[str] = ()
@@ -133,40 +135,67 @@ def explain(  # noqa: PLR0913  an option is an argument
     ] = None,
     inputs: InputOptions = AS_INPUT,
     columns: RowColumns = _AS_COLUMNS,
+    metric: Annotated[
+        str | None, option(MEASURE, "charsim, the default, or bertscore, as in refsim score.", "--metric", "-m")
+    ] = None,
     charsim: CharsimOptions = AS_CHARSIM,
+    bertscore: BERTScoreOptions = AS_BERTSCORE,
     compiled: Annotated[str | None, option(MEASURE, "Explain against what refsim compile wrote there.")] = None,
     preparation: PreparationOptions = AS_PREPARATION,
     against: Annotated[
         str | None, option(OUTPUT, "What another text in the candidate's place changes; with --id, a system.")
     ] = None,
-    share: Annotated[float, option(OUTPUT, "Missing is what this share of the references holds; 0.5.")] = 0.5,
+    share: Annotated[
+        float | None, option(OUTPUT, "charsim: missing is what this share of the references holds; 0.5.")
+    ] = None,
     language: Annotated[Literal["en", "ja"], option(OUTPUT, "The language of the sentence: en or ja.")] = "en",
     json: Annotated[bool, option(OUTPUT, "Print JSON instead of the view.")] = False,
 ) -> None:
     """Show why a candidate scores what it does: what is held, what is missing, and what each order gives.
 
+    With -m bertscore: the closest partner of each piece of both texts, and what each takes away from 1.
     Texts that begin with a dash stand behind a lone --.
     """
-    if compiled is not None and (given := settings(charsim, preparation)):
+    given = settings(charsim, bertscore, preparation) | ({} if metric is None else {"metric": metric})
+    if compiled is not None and given:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise InputError(f"{named} with --compiled: the compiled set has its metric and preparation; leave it out")
     source = Source(texts, references or (), inputs, columns)
-    scoring = Scoring(pick_charsim(charsim, preparation), compiled)
+    (made,) = pick_metrics([metric or "charsim"], charsim, bertscore, preparation).values()
+    if not hasattr(made, "explain"):
+        raise InputError(f"--metric {metric}: it explains nothing; expected charsim or bertscore")
+    scoring = Scoring(made, compiled)
     if row.id is None:
         _refuse_without_id(row, source)
         subject = _from_texts(texts, scoring, against)
     else:
         subject = _from_files(source, row, scoring, against)
-    told = subject.scorer.explain(subject.candidate, against=subject.against, share=share)
+    told = _explained(subject, share)
     # The sentence is the one that is given everywhere, so it is asked for without --share.
     _show(told, subject, subject.scorer.judge(subject.candidate, language=language).reason, json=json)
 
 
-def _show(told: "Explanation", subject: Subject, reason: str, *, json: bool) -> None:
+def _explained(subject: Subject, share: float | None) -> Any:  # noqa: ANN401  the explanation of a metric
+    if isinstance(subject.scorer, CharsimScorer):
+        return subject.scorer.explain(
+            subject.candidate, against=subject.against, share=_SHARE if share is None else share
+        )
+    for name, value in (("against", subject.against), ("share", share)):
+        if value is not None:
+            raise InputError(f"--{name}: it is charsim's; leave it out, or explain charsim")
+    return subject.scorer.explain(subject.candidate)
+
+
+def _show(told: Any, subject: Subject, reason: str, *, json: bool) -> None:  # noqa: ANN401  as above
     if json:
         sys.stdout.write(json_for(sys.stdout, told.to_dict() | {"reason": reason}) + "\n")
         return
-    from refsim.output.explain import print_explanation  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
+    if not isinstance(subject.scorer, CharsimScorer):
+        from refsim.output.alignment import print_alignment  # noqa: PLC0415  rich takes 50 ms, and JSON needs none
+
+        print_alignment(told, reason, sys.stdout, title=subject.title)
+        return
+    from refsim.output.explain import print_explanation  # noqa: PLC0415  as above
 
     print_explanation(told, reason, sys.stdout, title=subject.title, names=subject.names)
 
@@ -240,12 +269,20 @@ def _from_files(source: Source, row: RowOptions, scoring: Scoring, against: str 
     rows = _find_rows(source.files, str(row.id), _reading(source, sets))
     chosen = _choose([one for one in rows if _fits(one, row.system, row.sample)], rows, row)
     other = None if against is None else _choose_other(rows, chosen, against, row)
-    scorer = scoring.metric.compile(chosen.references) if sets is None else _set_of(sets, chosen)
+    scorer = _compiled(scoring.metric, chosen, source) if sets is None else _set_of(sets, chosen)
     title = [f"id {row.id}", f"system {chosen.system}", f"sample {chosen.sample}", chosen.place]
     if other is None:
         return Subject(scorer, chosen.candidate, None, title)
     title += [f"against system {other.system}", f"sample {other.sample}", other.place]
     return Subject(scorer, chosen.candidate, other.candidate, title, _names(chosen, other))
+
+
+def _compiled(metric: Any, chosen: Row, source: Source) -> Any:  # noqa: ANN401  a metric and its Scorer
+    """Return the scorer of a row, for which idf weighs by the references of all rows as it does in a run."""
+    if needs_corpus([metric]):
+        with read(target(source.files), **_reading(source, None)) as reader:
+            (metric,) = with_corpus({"": metric}, reader).values()
+    return metric.compile(chosen.references)
 
 
 def _names(chosen: Row, other: Row) -> tuple[str, str]:
@@ -340,7 +377,7 @@ def _choose_other(rows: Sequence[Row], chosen: Row, system: str, given: RowOptio
     raise InputError(f"--against {system}: id {given.id!r} has no other row of that system; it has {there}")
 
 
-def _set_of(sets: "CompiledReferences", row: Row) -> "CharsimScorer":
+def _set_of(sets: "CompiledReferences", row: Row) -> Any:  # noqa: ANN401  what the set was compiled for
     """Return the compiled set of a row."""
     key = "" if sets.on is None else row.key
     if key not in sets.paths:

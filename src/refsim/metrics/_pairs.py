@@ -8,7 +8,7 @@ Memory is bounded by the window: so many floats of vectors at once, whatever the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from refsim.errors import InputError
 from refsim.metrics._matching import PRF, f_measure, match_all, match_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import torch
     from numpy.typing import NDArray
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 # Floats of the vectors that are held at once: 256 MB.
 _WINDOW_FLOATS: Final = 2**26
+
+
+class Side(NamedTuple):
+    """What one text brings to a match: vectors (T, D), and weights (T,) that sum to 1."""
+
+    vectors: torch.Tensor
+    weights: Doubles
 
 
 @dataclass(frozen=True)
@@ -62,21 +69,25 @@ class Pairs:
                     precision[layer, places[key]], recall[layer, places[key]] = p, r
         return PRF(precision, recall, f_measure(precision, recall))
 
-    def score_matrix(self, candidates: Sequence[str], references: Sequence[str]) -> PRF:
-        """Return unscaled PRF (C, R) of each candidate against each reference."""
+    def score_matrix(
+        self, candidates: Sequence[str], references: Sequence[str], known: Mapping[str, Side] | None = None
+    ) -> PRF:
+        """Return unscaled PRF (C, R) of each candidate against each reference; what is `known` is not encoded again."""
         self.check_lengths([*candidates, *references])
         left, right = list(dict.fromkeys(candidates)), list(dict.fromkeys(references))
         precision, recall = np.zeros((len(left), len(right))), np.zeros((len(left), len(right)))
         rows, columns = [i for i, text in enumerate(left) if text], [i for i, text in enumerate(right) if text]
         if rows and columns:
             place = np.ix_(rows, columns)
-            precision[place], recall[place] = self._match_all([left[i] for i in rows], [right[i] for i in columns])
+            precision[place], recall[place] = self._match_all(
+                [left[i] for i in rows], [right[i] for i in columns], known or {}
+            )
         where = {text: i for i, text in enumerate(right)}
         for i, text in enumerate(left):
             if text in where:
                 precision[i, where[text]] = recall[i, where[text]] = 1.0
-        known = {text: i for i, text in enumerate(left)}
-        full = np.ix_([known[text] for text in candidates], [where[text] for text in references])
+        places = {text: i for i, text in enumerate(left)}
+        full = np.ix_([places[text] for text in candidates], [where[text] for text in references])
         precision, recall = precision[full], recall[full]
         return PRF(precision, recall, f_measure(precision, recall))
 
@@ -158,35 +169,49 @@ class Pairs:
         precision[bare] = recall[bare] = 0.0
         return precision.tolist(), recall.tolist()
 
-    def _match_all(self, left: Sequence[str], right: Sequence[str]) -> tuple[Doubles, Doubles]:
+    def sides(self, texts: Sequence[str], vectors: Sequence[torch.Tensor] | None = None) -> dict[str, Side]:
+        """Return what each text that is not empty brings to a match; `vectors` are those of the texts if known."""
+        tokens = self.encoder.tokenise(texts)
+        vectors = self.encoder.encode(texts, tokens) if vectors is None else vectors
+        return {
+            text: Side(one, self.weights(its)) for text, one, its in zip(texts, vectors, tokens, strict=True) if text
+        }
+
+    def _match_all(
+        self, left: Sequence[str], right: Sequence[str], known: Mapping[str, Side]
+    ) -> tuple[Doubles, Doubles]:
         precision, recall = np.empty((len(left), len(right))), np.empty((len(left), len(right)))
-        for rows in self._parts(left):
-            own, own_weights = self._encoded([left[i] for i in rows])
-            for columns in self._parts(right):
-                theirs, their_weights = self._encoded([right[i] for i in columns])
+        for rows in self._parts(left, known):
+            own = self._encoded([left[i] for i in rows], known)
+            for columns in self._parts(right, known):
+                theirs = self._encoded([right[i] for i in columns], known)
                 place = np.ix_(rows, columns)
-                precision[place], recall[place] = match_all(own, theirs, own_weights, their_weights)
-                bare = [not weight.any() for weight in own_weights], [not weight.any() for weight in their_weights]
+                precision[place], recall[place] = match_all(
+                    [side.vectors for side in own], [side.vectors for side in theirs],
+                    [side.weights for side in own], [side.weights for side in theirs],
+                )  # fmt: skip
+                bare = [not side.weights.any() for side in own], [not side.weights.any() for side in theirs]
                 nothing = np.logical_or.outer(*bare)
                 precision[place] = np.where(nothing, 0.0, precision[place])
                 recall[place] = np.where(nothing, 0.0, recall[place])
         return precision, recall
 
-    def _parts(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Yield indices of texts, so many at a time that half a window holds their vectors."""
-        sizes, part, floats = self._sizes(texts), list[int](), 0
+    def _parts(self, texts: Sequence[str], known: Mapping[str, Side]) -> Iterator[list[int]]:
+        """Yield indices of texts, so many at a time that half a window holds the vectors that are not known."""
+        sizes, part, floats = self._sizes([text for text in texts if text not in known]), list[int](), 0
         for i, text in enumerate(texts):
-            if part and floats + sizes[text] > _WINDOW_FLOATS // 2:
+            size = sizes.get(text, 0)
+            if part and floats + size > _WINDOW_FLOATS // 2:
                 yield part
                 part, floats = [], 0
             part.append(i)
-            floats += sizes[text]
+            floats += size
         if part:
             yield part
 
-    def _encoded(self, texts: Sequence[str]) -> tuple[list[Any], list[Doubles]]:
-        tokens = self.encoder.tokenise(texts)
-        return self.encoder.encode(texts, tokens), [self.weights(one) for one in tokens]
+    def _encoded(self, texts: Sequence[str], known: Mapping[str, Side]) -> list[Side]:
+        made = self.sides([text for text in texts if text not in known])
+        return [known[text] if text in known else made[text] for text in texts]
 
 
 def _known(pairs: Sequence[Pair]) -> tuple[Doubles, Doubles]:

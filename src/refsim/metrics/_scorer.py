@@ -120,6 +120,10 @@ class CharsimScorer:
         thread_count(threads)
         return self._score(check_texts(candidates, "candidates"), threads)
 
+    def score_rows(self, candidates: Sequence[str], *, threads: int | None = None) -> NDArray[np.float64]:
+        """Return one row of statistics for each candidate (C, 1): its score."""
+        return self.score_batch(candidates, threads=threads).reshape(-1, 1)
+
     def _score(self, candidates: list[str], threads: int | None) -> NDArray[np.float64]:
         # Answers of models repeat, and so do prompts' sampled candidates: each is scored once.
         texts, _, places = distinct(self._metric.preparation.apply_candidates(candidates))

@@ -3,6 +3,7 @@
     header.json   format, metric, parameters, preparation, SHA-256 of each file and of itself
     texts.bin     the different references in one UTF-8 text (lone surrogates as three bytes)
     counts.bin    int64 (R, 2), little-endian: each reference's length in code points, and how often it counts
+    vectors.safetensors   of BERTScore: the vectors of all tokens, how many each text has, the idf
 
 The automaton is not stored: building it takes about as long as reading, hashing and checking one
 would, from a file some 40 times larger; and since what the kernel sees always comes from texts, a
@@ -16,31 +17,43 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refsim._atomic import replacing_directory, resolved
 from refsim.errors import CompiledSetError, InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 FORMAT, VERSION = "refsim compiled set", 1
 _HEADER, _TEXTS, _COUNTS = "header.json", "texts.bin", "counts.bin"
+_EXTRA = ("vectors.safetensors",)
 _AGAIN = "compile the references again"
 
 
-def write_set(path: str | os.PathLike[str], header: dict[str, Any], texts: list[str], weights: list[int]) -> None:
-    """Write a compiled set to the directory `path`; one that is there is replaced, anything else is not."""
+def write_set(
+    path: str | os.PathLike[str], header: dict[str, Any], texts: list[str], weights: list[int],
+    extra: Mapping[str, bytes] | None = None,
+) -> None:  # fmt: skip
+    """Write a compiled set to the directory `path`; one that is there is replaced, anything else is not.
+
+    `extra` are files that a metric has beside the texts; `_EXTRA` knows their names.
+    """
     # Where the name leads, for "new/.." is what is here already, and so is a link.
     target = resolved(path)
     if target.exists() and not (target / _HEADER).is_file():
         message = f"{target}: exists and is not a compiled set; give another name, or remove it first"
         raise InputError(message)
-    others = {entry.name for entry in target.iterdir()} - {_HEADER, _TEXTS, _COUNTS} if target.exists() else set()
+    others = (
+        {entry.name for entry in target.iterdir()} - {_HEADER, _TEXTS, _COUNTS, *_EXTRA} if target.exists() else set()
+    )
     if others:
         message = f"{target}: holds {min(others)!r} beside a compiled set; give another name, or remove it first"
         raise InputError(message)
     counts = np.array([list(map(len, texts)), weights], "<i8").T
-    files = {_TEXTS: "".join(texts).encode("utf-8", "surrogatepass"), _COUNTS: counts.tobytes()}
+    files = {_TEXTS: "".join(texts).encode("utf-8", "surrogatepass"), _COUNTS: counts.tobytes(), **(extra or {})}
     header = {"format": FORMAT, "version": VERSION, **header}
     header["sha256"] = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     header["header_sha256"] = _header_digest(header)
@@ -51,6 +64,11 @@ def write_set(path: str | os.PathLike[str], header: dict[str, Any], texts: list[
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+
+
+def read_extra(path: str | os.PathLike[str], name: str, header: Mapping[str, Any]) -> bytes:
+    """Return a file that stands beside the texts of a set; raises CompiledSetError unless its checksum is right."""
+    return _read_file(Path(path), name, header)
 
 
 def _header_digest(header: dict[str, Any]) -> str:
@@ -106,7 +124,7 @@ def _read_header(directory: Path) -> dict[str, Any]:
     return header
 
 
-def _read_file(directory: Path, name: str, header: dict[str, Any]) -> bytes:
+def _read_file(directory: Path, name: str, header: Mapping[str, Any]) -> bytes:
     if not (directory / name).is_file():
         message = f"{directory / name}: no such file; {_AGAIN}"
         raise CompiledSetError(message)

@@ -33,6 +33,7 @@ from refsim.metrics._matching import PRF as PRF  # noqa: PLC0414  it is public h
 from refsim.metrics._models import ALIASES, baseline, locate, published_default, weight_hash
 from refsim.metrics._pairs import Pairs
 from refsim.metrics._rescale import Base, check_baseline
+from refsim.metrics._verdict import check_judging
 from refsim.metrics._weights import integer_weights, own_weights
 from refsim.text import Preparation
 
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from refsim.metrics._alignment import BERTExplanation, BERTVerdict
+    from refsim.metrics._embeddings import BERTScorer
+    from refsim.metrics._verdict import Language
     from refsim.segments import Batch
 
 _DTYPES = ("float32", "float16", "bfloat16", "int8")
@@ -142,7 +146,7 @@ class BERTScore:
     @property
     def signature(self) -> str:
         """Everything that a number depends on; numbers compare only where these are equal."""
-        setting, encoder = self._setting, self._encoder
+        setting, encoder = self.setting, self.encoder
         parts = [
             str(self),
             f"layer:{setting.layer}{'(untuned)' if self.layer == 'auto' else ''}",
@@ -153,20 +157,21 @@ class BERTScore:
         if isinstance(self.idf, Idf):
             parts.append(f"idf:{self.idf.digest[:12]}")
         if self.rescale:
-            parts.append(f"baseline:{hashlib.sha256(repr(self._baseline).encode()).hexdigest()[:12]}")
+            parts.append(f"baseline:{hashlib.sha256(repr(self.base).encode()).hexdigest()[:12]}")
         return "|".join([*parts, f"refsim:{__version__}"])
 
     @property
     def chosen_layer(self) -> int:
         """The layer whose vectors are compared."""
-        return self._setting.layer
+        return self.setting.layer
 
     @cached_property
     def _name(self) -> str:
         return published_default(str(self.lang)) if self.model == "published" else self.model
 
     @cached_property
-    def _setting(self) -> Setting:
+    def setting(self) -> Setting:
+        """What the encoder depends on."""
         located = locate(self._name)
         place = located.place if located.local else fetch(located.place)
         layer = self.layer
@@ -184,11 +189,13 @@ class BERTScore:
         return Setting(place, layer, self.device, self.dtype, self.special_tokens, self.batch_tokens, windows)
 
     @property
-    def _encoder(self) -> Encoder:
-        return encoders.get(self._setting)
+    def encoder(self) -> Encoder:
+        """The encoder of this process for the setting."""
+        return encoders.get(self.setting)
 
-    def _pairs(self, idf: Idf | None) -> Pairs:
-        return Pairs(self._encoder, idf, self.long_text == "error")
+    def pairs_with(self, idf: Idf | None) -> Pairs:
+        """Return how texts are compared, with the weights of an idf or without."""
+        return Pairs(self.encoder, idf, self.long_text == "error")
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was looked up on this machine."""
@@ -211,7 +218,7 @@ class BERTScore:
         texts, singles, lists = check_rows(candidates, references)
         rows = lists or [[text] for text in singles or ()]
         found = self._score_rows(texts, rows)
-        self._warn([*texts, *(text for row in rows for text in row)], [text for row in rows for text in row])
+        self.warn_of([*texts, *(text for row in rows for text in row)], [text for row in rows for text in row])
         return found
 
     def score_layers(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> PRF:
@@ -220,51 +227,52 @@ class BERTScore:
         Not rescaled, for a baseline belongs to one layer. The model runs once, unless it ends in a norm of its own:
         such a one is cut off at each layer in turn.
         """
-        depth = model_depth(self._setting.place)
+        depth = model_depth(self.setting.place)
         whole = replace(self, layer=depth, rescale=False)
-        if not cut_equals_stack(whole._setting):  # noqa: SLF001  its own kind
+        if not cut_equals_stack(whole.setting):
             each = [replace(whole, layer=k).score_batch(candidates, references) for k in range(depth + 1)]
             return PRF(*(np.stack(values) for values in zip(*each, strict=True)))
         texts, singles, lists = check_rows(candidates, references)
         rows = lists or [[text] for text in singles or ()]
         pairs, starts, sizes = self._paired(texts, rows)
         theirs = [text for row in rows for text in row]
-        found = whole._pairs(self._idf_of(theirs)).score_layers(pairs)  # noqa: SLF001  its own kind
-        self._warn([*texts, *theirs], theirs)
+        found = whole.pairs_with(self.idf_of(theirs)).score_layers(pairs)
+        self.warn_of([*texts, *theirs], theirs)
         return PRF(*(np.stack([self._over_references(row, starts, sizes) for row in values]) for values in found))
 
     def _score_rows(self, candidates: Sequence[str], rows: Sequence[Sequence[str]]) -> PRF:
         """Return PRF of arrays (S,) of checked rows."""
         pairs, starts, sizes = self._paired(candidates, rows)
-        scored = self._pairs(self._idf_of([text for row in rows for text in row])).score(pairs)
-        return PRF(
-            *(self._rescaled(i, self._over_references(values, starts, sizes)) for i, values in enumerate(scored))
-        )
+        scored = self.pairs_with(self.idf_of([text for row in rows for text in row])).score(pairs)
+        return PRF(*(self.rescaled(i, self._over_references(values, starts, sizes)) for i, values in enumerate(scored)))
 
     def _paired(
         self, candidates: Sequence[str], rows: Sequence[Sequence[str]]
     ) -> tuple[list[tuple[str, str]], NDArray[np.int64], list[int]]:
         """Return each candidate with each of its references, cleaned; where each row begins; how long it is."""
         sizes = [len(row) for row in rows]
-        left = self._candidates(candidates)
-        right = iter(self._references([text for row in rows for text in row]))
+        left = self.prepare_candidates(candidates)
+        right = iter(self.prepare_references([text for row in rows for text in row]))
         pairs = [(text, next(right)) for text, size in zip(left, sizes, strict=True) for _ in range(size)]
         starts = np.cumsum([0, *sizes[:-1]], dtype=np.int64) if sizes else np.empty(0, np.int64)
         return pairs, starts, sizes
 
-    def _candidates(self, texts: Sequence[str], name: Any = "candidates[{}]".format) -> list[str]:  # noqa: ANN401  a function
+    def prepare_candidates(self, texts: Sequence[str], name: Any = "candidates[{}]".format) -> list[str]:  # noqa: ANN401  a function
+        """Return candidates as they are compared."""
         return list(map(clean, self.preparation.apply_candidates(texts, name)))
 
-    def _references(self, texts: Sequence[str]) -> list[str]:
+    def prepare_references(self, texts: Sequence[str]) -> list[str]:
+        """Return references as they are compared."""
         return list(map(clean, self.preparation.apply(texts)))
 
     def fit_idf(self, references: Iterable[str]) -> Idf:
         """Return the document frequencies of a corpus, to be given as `idf`: each string is one document."""
-        counts = Counter(self._references(list(references)))
-        tokens = self._encoder.tokenise(list(counts))
+        counts = Counter(self.prepare_references(list(references)))
+        tokens = self.encoder.tokenise(list(counts))
         return Idf.of((one.ids, repeats) for one, repeats in zip(tokens, counts.values(), strict=True))
 
-    def _idf_of(self, references: Sequence[str]) -> Idf | None:
+    def idf_of(self, references: Sequence[str]) -> Idf | None:
+        """Return the document frequencies that weigh texts with these references; None without idf."""
         return self.fit_idf(references) if self.idf == "references" else self.idf
 
     def too_long(self, batch: Batch) -> list[int]:
@@ -294,12 +302,12 @@ class BERTScore:
     def _cut(self, texts: Sequence[str]) -> set[str]:
         """Return those of the texts that are longer than the model takes."""
         different = list(dict.fromkeys(texts))
-        tokens = self._encoder.tokenise(self._references(different))
+        tokens = self.encoder.tokenise(self.prepare_references(different))
         return {text for text, one in zip(different, tokens, strict=True) if one.cut}
 
     def _weightless(self, texts: Sequence[str], idf: Idf | None) -> set[str]:
         different = dict.fromkeys(texts)
-        none = self._pairs(idf).weightless(cleaned := self._references(list(different)))
+        none = self.pairs_with(idf).weightless(cleaned := self.prepare_references(list(different)))
         return {text for text, one in zip(different, cleaned, strict=True) if one in none}
 
     def _is_uncovered(self, texts: Sequence[str]) -> bool:
@@ -308,12 +316,12 @@ class BERTScore:
             return False
         return share_outside(texts, ALIASES[self.model].scripts) > MOST_OUTSIDE
 
-    def _warn(self, texts: Sequence[str], references: Sequence[str]) -> None:
+    def warn_of(self, texts: Sequence[str], references: Sequence[str] = ()) -> None:
         """Raise one counted warning for each thing that there is to tell of the texts of a call."""
         if long := self._cut(texts):
             count = sum(text in long for text in texts)
             message = (
-                f"{count:,} of {len(texts):,} texts have more than {self._encoder.limit} tokens, and lost their end"
+                f"{count:,} of {len(texts):,} texts have more than {self.encoder.limit} tokens, and lost their end"
             )
             warnings.warn(f"text-truncated: {message}", TruncatedWarning, stacklevel=3)
         if broken := sum(map(has_surrogate, texts)):
@@ -323,7 +331,7 @@ class BERTScore:
             share = share_outside(texts, ALIASES[self.model].scripts)
             message = f"{share:.0%} of the letters are of scripts that model {self.model} hardly knows"
             warnings.warn(f"script-uncovered: {message}; choose another model, or give lang", TextWarning, stacklevel=3)
-        if self.idf is not None and (none := self._weightless(texts, self._idf_of(references))):
+        if self.idf is not None and (none := self._weightless(texts, self.idf_of(references))):
             count = sum(text in none for text in texts)
             message = f"idf weighs no piece of {count:,} of {len(texts):,} texts, whose pieces count alike then"
             warnings.warn(f"idf-weightless: {message}", TextWarning, stacklevel=3)
@@ -332,13 +340,13 @@ class BERTScore:
         """Return PRF of arrays (C, R): each candidate against each single reference, each text encoded once."""
         del threads
         left, right = check_texts(candidates, "candidates"), check_texts(references, "references")
-        found = self._matrix(self._candidates(left), self._references(right), right)
-        self._warn([*left, *right], right)
+        found = self._matrix(self.prepare_candidates(left), self.prepare_references(right), right)
+        self.warn_of([*left, *right], right)
         return found
 
     def _matrix(self, left: Sequence[str], right: Sequence[str], corpus: Sequence[str]) -> PRF:
-        scored = self._pairs(self._idf_of(corpus)).score_matrix(left, right)
-        return PRF(*(self._rescaled(i, values) for i, values in enumerate(scored)))
+        scored = self.pairs_with(self.idf_of(corpus)).score_matrix(left, right)
+        return PRF(*(self.rescaled(i, values) for i, values in enumerate(scored)))
 
     def consensus(
         self, candidates: Sequence[str], support: Sequence[str] | None = None,
@@ -351,7 +359,7 @@ class BERTScore:
         out takes one away; of others it takes the candidate's whole weight away.
         """
         del threads
-        texts = self._candidates(check_texts(candidates, "candidates"))
+        texts = self.prepare_candidates(check_texts(candidates, "candidates"))
         if leave_one_out not in (None, True, False) or isinstance(leave_one_out, int) != isinstance(
             leave_one_out, bool
         ):
@@ -360,7 +368,7 @@ class BERTScore:
             raise InputError("leave_one_out is given with support: no candidate is in it, so leave it None")
         voters = texts
         if support is not None:
-            voters = self._candidates(check_references(support, "support"), "support[{}]".format)
+            voters = self.prepare_candidates(check_references(support, "support"), "support[{}]".format)
         whole, exact = integer_weights(weights, voters, "candidates" if support is None else "support", 1)
         table = np.tile(whole.astype(np.float64), (len(texts), 1))
         if support is None and leave_one_out is not False:
@@ -371,9 +379,63 @@ class BERTScore:
                 "give two candidates with some weight, a support, or leave_one_out=False"
             )
         f1 = self._matrix(texts, voters, voters).f1
-        self._warn([*texts, *voters], voters)
+        self.warn_of([*texts, *voters], voters)
         means: NDArray[np.float64] = (f1 * table).sum(axis=1) / table.sum(axis=1)
         return means
+
+    def explain(self, candidate: str, references: Sequence[str]) -> BERTExplanation:
+        """Return why a candidate scores what it does: each piece's closest partner, its cosine, and what it costs."""
+        from refsim.metrics._alignment import explain  # noqa: PLC0415  few need it
+
+        texts = check_references(references)
+        told = explain(self, check_text(candidate, "candidate"), texts)
+        self.warn_of([candidate, *texts], texts)
+        return told
+
+    def judge(
+        self, candidate: str, references: Sequence[str], at_least: float | None = None, *, language: Language = "en"
+    ) -> BERTVerdict:
+        """Return F1 with a sentence that says why; `passed` is whether it is `at_least` that, in [0, 1]."""
+        from refsim.metrics._alignment import judge  # noqa: PLC0415  as above
+
+        check_judging(at_least, language)
+        return judge(self.explain(candidate, references), at_least, language)
+
+    def judge_batch(
+        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], at_least: float | None = None,
+        *, language: Language = "en",
+    ) -> list[BERTVerdict]:  # fmt: skip
+        """Return the verdict on each candidate (S,); arguments as in `score_batch` and `judge`.
+
+        idf weighs by the references of the whole call, as in `score_batch`.
+        """
+        from refsim.metrics._alignment import explain, judge  # noqa: PLC0415  as above
+
+        check_judging(at_least, language)
+        texts, singles, lists = check_rows(candidates, references)
+        self.preparation.check_candidates(texts)
+        rows = lists or [[text] for text in singles or ()]
+        every = [text for row in rows for text in row]
+        fixed = self.with_corpus(every) if self.needs_corpus else self
+        found = [judge(explain(fixed, *row), at_least, language) for row in zip(texts, rows, strict=True)]
+        self.warn_of([*texts, *every], every)
+        return found
+
+    def compile(self, references: Sequence[str], *, threads: int | None = None) -> BERTScorer:
+        """Return a Scorer of this metric for one fixed list of references, encoded once.
+
+        idf weighs by the references of this list, unless an `Idf` is given. `threads` is there for every metric alike.
+        """
+        scorer = self.compile_quietly(references, threads=threads)
+        scorer.metric.warn_of(references)
+        return scorer
+
+    def compile_quietly(self, references: Sequence[str], *, threads: int | None = None) -> BERTScorer:
+        """Return what `compile` does, without its warnings."""
+        from refsim.metrics._embeddings import compile_references  # noqa: PLC0415  which makes metrics
+
+        del threads
+        return compile_references(self, check_references(references))
 
     @property
     def needs_corpus(self) -> bool:
@@ -411,19 +473,21 @@ class BERTScore:
             return np.maximum.reduceat(values, starts)
         return np.add.reduceat(values, starts) / np.array(sizes)
 
-    def _rescaled(self, column: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def rescaled(self, column: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values of P, R or F1, columns 0 to 2, on the scale of the metric."""
         if not self.rescale:
             return values
-        base = self._baseline[column]
+        base = self.base[column]
         # A side without any text scores 0 before and after.
         return np.where(values == 0.0, 0.0, (values - base) / (1.0 - base))
 
     @cached_property
-    def _baseline(self) -> Base:
+    def base(self) -> Base:
+        """The baseline of P, R and F1."""
         if isinstance(self.baseline, str):
             from refsim.metrics._baseline import read_baseline  # noqa: PLC0415  which takes metrics
 
-            place = self._setting.place
+            place = self.setting.place
             return read_baseline(self.baseline).row(self.chosen_layer, weights=weight_hash(place), model=self._name)
         if self.baseline is not None:
             return self.baseline

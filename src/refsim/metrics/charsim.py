@@ -14,7 +14,7 @@ Definition, edge cases, proof of the linear-time walk: docs/charsim.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from refsim.metrics._matrix import TopK, score_matrix
 from refsim.metrics._reference_set import ReferenceSet, distinct
 from refsim.metrics._rows import score_rows
 from refsim.metrics._scorer import CharsimScorer
-from refsim.metrics._store import read_set
 from refsim.metrics._symbols import Encoder
 from refsim.metrics._threads import thread_count
 from refsim.metrics._verdict import check_judging
@@ -37,7 +36,7 @@ from refsim.text import Preparation
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -360,21 +359,14 @@ def _shared_by_many(references: list[str]) -> bool:
     return len(set(references[::sharers])) * sharers < count and len(set(references)) * sharers < count
 
 
-def load(path: str | os.PathLike[str]) -> CharsimScorer:
-    """Return the Scorer that was saved under `path`.
-
-    Raises CompiledSetError for a set that is damaged, of another format, or prepared by other Unicode tables.
-    """
-    header, texts, weights = read_set(path)
+def load_charsim(
+    path: str | os.PathLike[str], header: Mapping[str, Any], texts: list[str], weights: list[int]
+) -> CharsimScorer:
+    """Return the Scorer of a set that was read. Raises CompiledSetError for one that other Unicode tables prepared."""
     try:
-        if header["metric"] != "charsim":
-            message = f"{path}: compiled for {header['metric']!r}, unknown here; compile the references again"
-            raise CompiledSetError(message)
         metric = Charsim(**header["parameters"], preparation=Preparation(**header["preparation"]))
         signature = header["preparation_signature"]
     except (KeyError, TypeError, InputError) as error:
-        if isinstance(error, CompiledSetError):
-            raise
         message = f"{path}: its header does not describe a metric ({error}); compile the references again"
         raise CompiledSetError(message) from error
     if signature != metric.preparation.signature:
