@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "analysis": BASE | FILES | {"segments", "text", "metric", "metrics", "results"},
     "output": BASE | FILES | {"_printable", "segments", "text", "metrics", "results", "analysis"},
 }
-TOPS = {"cli", "demo", "__init__", "__main__"}  # these see everything
+TOPS = {"cli", "compat", "demo", "__init__", "__main__"}  # these see everything
 
 HEAVY = {"torch", "transformers", "sacrebleu", "pandas", "pyarrow"}
 

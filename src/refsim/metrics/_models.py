@@ -82,10 +82,10 @@ def locate(name: str) -> Located:
     if _is_directory(path):
         if not (path / "config.json").is_file():
             raise InputError(f"model {name!r}: the directory has no config.json, so it holds no model")
-        return Located(name, name, _tuned_layers().get(_own_name(path)))
+        return Located(name, name, tuned_layers().get(_own_name(path)))
     if os.sep in name and (path.is_absolute() or name.startswith(".")):
         raise InputError(f"model {name!r}: there is no such directory")
-    return Located(name, name, _tuned_layers().get(name), local=False)
+    return Located(name, name, tuned_layers().get(name), local=False)
 
 
 def _is_directory(path: Path) -> bool:
@@ -147,7 +147,8 @@ def _own_name(path: Path) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _tuned_layers() -> dict[str, int]:
+def tuned_layers() -> dict[str, int]:
+    """Return the layer of each model of a hub for which one was tuned."""
     layers: dict[str, int] = _data()["layers"]
     return layers
 

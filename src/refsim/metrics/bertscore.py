@@ -165,6 +165,11 @@ class BERTScore:
         """The layer whose vectors are compared."""
         return self.setting.layer
 
+    @property
+    def depth(self) -> int:
+        """The number of layers that the model has."""
+        return model_depth(self.setting.place)
+
     @cached_property
     def _name(self) -> str:
         return published_default(str(self.lang)) if self.model == "published" else self.model
@@ -227,7 +232,7 @@ class BERTScore:
         Not rescaled, for a baseline belongs to one layer. The model runs once, unless it ends in a norm of its own:
         such a one is cut off at each layer in turn.
         """
-        depth = model_depth(self.setting.place)
+        depth = self.depth
         whole = replace(self, layer=depth, rescale=False)
         if not cut_equals_stack(whole.setting):
             each = [replace(whole, layer=k).score_batch(candidates, references) for k in range(depth + 1)]
