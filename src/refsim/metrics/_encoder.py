@@ -217,10 +217,10 @@ class Encoder:
                     raise
                 self._budget //= 2
                 continue
-            for row, i in enumerate(batch):
-                # A copy, so that the padded batch can be given back.
-                found[i] = vectors[row][..., : len(ids[i]), :].clone()
-                done += len(ids[i])
+            lengths = [len(ids[i]) for i in batch]
+            for i, kept in zip(batch, _without_padding(vectors, lengths), strict=True):
+                found[i] = kept
+            done += sum(lengths)
             start += len(batch)
             if watch is not None:
                 watch(done, total)
@@ -257,6 +257,20 @@ class Encoder:
                 attention_mask=torch.from_numpy(mask).to(self.device),
                 output_hidden_states=hidden_states,
             )
+
+
+def _without_padding(vectors: torch.Tensor, lengths: Sequence[int]) -> list[torch.Tensor]:
+    """Return the vectors of each text of a batch, copied so that the padded batch can be given back.
+
+    One block for all of them: blocks of a text each, between the large ones that come and go, would leave the heap
+    twice as large as what it holds.
+    """
+    kept = [vectors[row][..., :length, :] for row, length in enumerate(lengths)]
+    block = vectors.new_empty((*kept[0].shape[:-2], sum(lengths), vectors.shape[-1]))
+    parts = list(block.split(list(lengths), dim=-2))
+    for part, one in zip(parts, kept, strict=True):
+        part.copy_(one)
+    return parts
 
 
 class Encoders:
