@@ -19,7 +19,7 @@ $(VENV)/.ready: $(BUILD_INPUTS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'setuptools>=77' Cython
 	rm -rf build src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev,bertscore]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[dev,bertscore,peers]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.ready benchmarks/requirements.txt

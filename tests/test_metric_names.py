@@ -72,7 +72,7 @@ def test_backslashes_are_not_multiplied() -> None:
     ("text", "message"),
     [
         ("charsm", "no metric is called 'charsm'; did you mean charsim?"),
-        ("bleurt", "no metric is called 'bleurt'; known are charsim"),
+        ("comet", "no metric is called 'comet'; known are charsim"),
         ("charsim(frm=base)", "has no parameter 'frm'; did you mean form?"),
         ("charsim(preparation=x)", "has no parameter 'preparation'"),
         ("charsim(form=bas)", "form is 'bas'; expected"),
@@ -125,5 +125,5 @@ def test_names_cost_nothing_before_they_are_used() -> None:
     """Listing the names loads neither a metric nor NumPy."""
     code = "import sys; from refsim.metrics import metric_names; metric_names(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert metric_names() == ("charsim", "bertscore")
-    assert not {"refsim.metrics.charsim", "refsim.metrics.bertscore", "numpy"} & set(loaded)
+    assert metric_names()[:3] == ("charsim", "bertscore", "bleu")
+    assert not {"refsim.metrics.charsim", "refsim.metrics.bertscore", "refsim.metrics.peers", "numpy"} & set(loaded)

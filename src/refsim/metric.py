@@ -43,6 +43,10 @@ class Total:
             return self
         return Total(self.count + other.count, tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
 
+    def sum(self) -> tuple[float, ...]:
+        """Return the sum of the rows (F,): of whole numbers exactly, of others rounded once."""
+        return tuple(total / _GRID for total in self.sums)
+
     def mean(self) -> tuple[float, ...]:
         """Return the mean row (F,); of no rows at all, NaN in every place."""
         if not self.count:

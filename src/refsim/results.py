@@ -17,7 +17,7 @@ from refsim._columns import json_lines, to_arrow
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     import pandas as pd
@@ -36,8 +36,16 @@ NOTICES: Final = {
     "truncated": ("text-truncated", "a text was cut at the model's limit in {}"),
     "surrogates": ("lone-surrogate", "half a surrogate pair was read as U+FFFD in {}"),
     "uncovered": ("script-uncovered", "more than a fifth of a text is of scripts that the model hardly knows in {}"),
+    "unsegmented": ("text-unsegmented", "a text without spaces between words was split at spaces in {}"),
     "weightless": ("idf-weightless", "idf weighs no piece of a text, so that all count alike, in {}"),
 }
+
+
+def sign(metric: Metric, langs: Collection[str | None]) -> str:
+    """Return the signature of a metric's scores of texts in these languages: few metrics read each in its own way."""
+    if hasattr(metric, "signature_of"):
+        return str(metric.signature_of(sorted(langs, key=str)))
+    return metric.signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ class SegmentScores:
         columns: Columns = {name: list(self.batch.column(name)) for name in _KEYS}
         columns |= {name: values.tolist() for name, values in self.scores.items()}
         last: Columns = {"candidate": list(self.batch.candidates)}
-        last |= {f"{label}.signature": [text] * len(self) for label, text in self.signatures.items()}
+        last |= {f"{label}.signature": self._signed(label) for label in self.signatures}
         for given, values in self._carried():
             name = given
             # A file that was scored before has such columns: the old numbers stay, under another name.
@@ -81,6 +89,14 @@ class SegmentScores:
                 name = f"input.{name}"
             columns[name] = values
         return columns | last
+
+    def _signed(self, label: str) -> list[str]:
+        """Return the signature of each row: of a metric that reads each in its language, that for this one."""
+        metric, langs = self.metrics[label], self.batch.column("lang")
+        if not hasattr(metric, "signature_of"):
+            return [self.signatures[label]] * len(self)
+        known = {lang: sign(metric, {lang}) for lang in set(langs)}
+        return [known[lang] for lang in langs]
 
     def _carried(self) -> Iterator[tuple[str, list[Any]]]:
         for name in _OPTIONAL:

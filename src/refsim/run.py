@@ -21,7 +21,7 @@ from refsim.errors import InputError
 from refsim.extraction import count_markers, describe_markers
 from refsim.metric import Stats, Total
 from refsim.metrics import make_metrics
-from refsim.results import NOTICES, Results, Segments, SegmentScores, Systems, SystemScore
+from refsim.results import NOTICES, Results, Segments, SegmentScores, Systems, SystemScore, sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -177,6 +177,7 @@ class Tally:
         self._totals: dict[tuple[str, str], Total] = {}
         self._tops: dict[tuple[str, str], Total] = {}
         self._below: dict[tuple[str, str], Total] = {}
+        self._langs: dict[str, set[str | None]] = {}
         self.not_extracted: list[str] = []
         self.markers: Counter[str] = Counter()
         self.notices: dict[str, list[str]] = {}
@@ -189,7 +190,9 @@ class Tally:
         self.markers.update(part.markers)
         for name, rows in part.notices.items():
             self.notices.setdefault(name, []).extend(rows)
+        langs = part.batch.column("lang")
         for system, places in _rows_by_system(part.batch.systems):
+            self._langs.setdefault(system, set()).update(langs[i] for i in places.tolist())
             for label, stats in part.stats.items():
                 _add(self._totals, (label, system), stats.rows[places])
                 tops = part.ceilings[label][places] if label in part.ceilings else np.empty(0)
@@ -203,14 +206,17 @@ class Tally:
         rows = [self._system(label, system) for label, system in self._totals]
         order = list(self._metrics)
         # Equal means stay in the order of the input, for sorting is stable.
-        return Systems(sorted(rows, key=lambda row: (order.index(row.metric), -row.mean)))
+        best = {
+            label: 1 if getattr(metric, "higher_is_better", True) else -1 for label, metric in self._metrics.items()
+        }
+        return Systems(sorted(rows, key=lambda row: (order.index(row.metric), -row.mean * best[row.metric])))
 
     def _system(self, label: str, system: str) -> SystemScore:
         metric, total, top = self._metrics[label], self._totals[label, system], self._tops[label, system]
         return SystemScore(
             system=system,
             metric=label,
-            signature=metric.signature,
+            signature=sign(metric, self._langs[system]),
             count=total.count,
             scores=metric.finish_total(total),
             ceiling=top.mean()[0] if top.count else None,

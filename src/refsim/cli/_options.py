@@ -15,7 +15,7 @@ from cyclopts import Group, Parameter
 
 from refsim.cli import STDIN
 from refsim.errors import InputError
-from refsim.metrics import make_metrics, metric_name, metric_parameters, parse_metric
+from refsim.metrics import make_metrics, metric_has_unit, metric_name, metric_parameters, parse_metric
 
 if TYPE_CHECKING:
     from refsim.metric import Metric
@@ -175,8 +175,10 @@ def pick_metrics(
         if not any(option in parameters for parameters in known.values()):
             shown = {"lang": "model_lang"}.get(option, option).replace("_", "-")
             raise InputError(f"--{shown}: none of {', '.join(names)} has it; name a metric that does")
-    if preparation.unit is not None and all(metric_name(name) == "bertscore" for name in names):
-        raise InputError("--unit: bertscore counts no characters; leave it out, or name a metric that does")
+    if preparation.unit is not None and not any(metric_has_unit(name) for name in names):
+        raise InputError(
+            f"--unit: {metric_name(names[0])} counts no characters; leave it out, or name charsim"
+        )
     return make_metrics(
         [
             parse_metric(name, {key: value for key, value in given.items() if key in known[name]} | prepared)
@@ -202,7 +204,7 @@ def bertscore_parameters(options: BERTScoreOptions) -> dict[str, object]:
 def _prepared(name: str, preparation: PreparationOptions) -> dict[str, object]:
     """Return what is done to texts before a metric; the unit of counting is for those that count characters."""
     prepared = settings(preparation)
-    if metric_name(name) == "bertscore":
+    if not metric_has_unit(name):
         prepared.pop("unit", None)
     return prepared
 

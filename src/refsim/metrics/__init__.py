@@ -1,9 +1,11 @@
 """Metrics by name: "charsim(form=base, max_order=4)" -> Charsim(form="base", max_order=4).
 
     text  --parse-->  name, parameters  --_CONSTRUCTORS-->  the class, imported now  -->  a metric
+                                        --entry points of the group refsim.metrics--^
 
 A metric's module is imported when its name is first asked for, so that a name costs nothing before.
-Names of parameters are the metric's own; those of `Preparation` may stand among them.
+Names of parameters are the metric's own; those of `Preparation` may stand among them. Other packages add
+metrics by entry points; the names here cannot be taken by them. docs/metrics.md shows one.
 """
 
 from __future__ import annotations
@@ -19,13 +21,24 @@ from refsim.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from importlib.metadata import EntryPoint
 
     from refsim.metric import Metric
 
+_PEERS: Final = "refsim.metrics.peers"
 _CONSTRUCTORS: Final[Mapping[str, tuple[str, str]]] = {
     "charsim": ("refsim.metrics.charsim", "Charsim"),
     "bertscore": ("refsim.metrics.bertscore", "BERTScore"),
+    "bleu": (_PEERS, "BLEU"),
+    "chrf": (_PEERS, "CHRF"),
+    "chrf++": (_PEERS, "CHRF"),
+    "ter": (_PEERS, "TER"),
 }
+# Names of one metric with some parameters settled.
+_SETTLED: Final[Mapping[str, Mapping[str, object]]] = {
+    "chrf++": {"word_order": 2},
+}
+_GROUP: Final = "refsim.metrics"
 
 _CALL = re.compile(r"\s*(?P<name>[^\s()]+)\s*(?:\((?P<parameters>.*)\)\s*)?", re.DOTALL)
 # A value is quoted, or runs to the next comma. Versions of Unicode in square brackets, as str(metric) and
@@ -37,8 +50,8 @@ _WORDS: Final[Mapping[str, object]] = {"true": True, "false": False, "none": Non
 
 
 def metric_names() -> tuple[str, ...]:
-    """Return the names that `parse_metric` knows."""
-    return tuple(_CONSTRUCTORS)
+    """Return the names that `parse_metric` knows: those of refsim, then those that other packages add."""
+    return (*_CONSTRUCTORS, *(name for name in _entry_points() if name not in _CONSTRUCTORS))
 
 
 def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Metric:
@@ -52,13 +65,19 @@ def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Met
         raise InputError(f"metric {text!r}: expected a name with parameters in brackets, as in charsim(form=base)")
     constructor = _find_constructor(match["name"])
     parameters = dict(_parse_parameters(text, match["parameters"] or ""))
-    return _construct(text, constructor, {**(defaults or {}), **parameters})
+    return _construct(text, match["name"], constructor, {**(defaults or {}), **parameters})
 
 
 def metric_parameters(text: str) -> frozenset[str]:
     """Return the names of the parameters of the metric that a text names, those of its preparation among them."""
     match = _CALL.fullmatch(text)
-    return frozenset(_known_parameters(_find_constructor(match["name"]))) if match else frozenset()
+    return frozenset(_known_parameters(match["name"], _find_constructor(match["name"]))) if match else frozenset()
+
+
+def metric_has_unit(text: str) -> bool:
+    """Return whether a metric counts in the unit of its preparation; of refsim's own charsim alone does."""
+    name = metric_name(text)
+    return name == "charsim" or (name not in _CONSTRUCTORS and "unit" in metric_parameters(text))
 
 
 def metric_name(text: str) -> str:
@@ -81,7 +100,7 @@ def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Me
             raise InputError(f"metric {metric} is given twice; name each once")
         labelled[str(metric)] = metric
     if not labelled:
-        raise InputError(f"no metric is given; expected one or more of {', '.join(_CONSTRUCTORS)}")
+        raise InputError(f"no metric is given; expected one or more of {', '.join(metric_names())}")
     return labelled
 
 
@@ -93,10 +112,35 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _find_constructor(name: str) -> type[Any]:
-    if name not in _CONSTRUCTORS:
-        raise InputError(f"no metric is called {name!r}{did_you_mean(name, _CONSTRUCTORS)}")
-    module, attribute = _CONSTRUCTORS[name]
-    constructor: type[Any] = getattr(importlib.import_module(module), attribute)
+    if name in _CONSTRUCTORS:
+        module, attribute = _CONSTRUCTORS[name]
+        constructor: type[Any] = getattr(importlib.import_module(module), attribute)
+        return constructor
+    added = _entry_points()
+    if name not in added:
+        raise InputError(f"no metric is called {name!r}{did_you_mean(name, metric_names())}")
+    return _load_added(added[name])
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    """Return what other packages add, by name; of two with one name the first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  it takes 10 ms, and most names are refsim's own
+
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=_GROUP), key=lambda point: (point.name, point.value)):
+        found.setdefault(point.name, point)
+    return found
+
+
+def _load_added(point: EntryPoint) -> type[Any]:
+    """Return the metric's class of another package; whatever goes wrong there is an InputError that names it."""
+    whose = f"metric {point.name!r}, which {point.dist.name if point.dist else 'a package'} adds as {point.value},"
+    try:
+        constructor = point.load()
+    except Exception as error:  # other people's code
+        raise InputError(f"{whose} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not (isinstance(constructor, type) and dataclasses.is_dataclass(constructor)):
+        raise InputError(f"{whose} is {constructor!r}; expected a dataclass with measure, finish and finish_total")
     return constructor
 
 
@@ -109,11 +153,12 @@ def _parse_parameters(text: str, parameters: str) -> Iterator[tuple[str, object]
                 f"metric {text!r}: cannot read {parameters[position:].strip()!r}; "
                 "expected key=value, separated by commas, as in charsim(form=base, max_order=4)"
             )
-        yield match["key"], _parse_value(match["value"])
+        yield match["key"], read_value(match["value"])
         position = match.end()
 
 
-def _parse_value(value: str | None) -> object:
+def read_value(value: str | None) -> object:
+    """Return the value of a parameter that is written so: true, none, 3, 'text', text; of none at all, True."""
     if value is None:
         return True  # a bare word is a flag: charsim(casefold)
     if value.lower() in _WORDS:
@@ -124,16 +169,16 @@ def _parse_value(value: str | None) -> object:
         return value
 
 
-def _construct(text: str, constructor: type[Any], parameters: Mapping[str, object]) -> Metric:
+def _construct(text: str, name: str, constructor: type[Any], parameters: Mapping[str, object]) -> Metric:
     from refsim.extraction import parse_steps  # noqa: PLC0415  as text
     from refsim.text import Preparation  # noqa: PLC0415  text loads numpy, which a list of names does not need
 
-    known = _known_parameters(constructor)
+    known = _known_parameters(name, constructor)
     for key in parameters:
         if key not in known:
             raise InputError(f"metric {text!r} has no parameter {key!r}{did_you_mean(key, known)}")
     own = {field.name for field in dataclasses.fields(constructor)}
-    arguments = {key: value for key, value in parameters.items() if key in own}
+    arguments = {key: value for key, value in parameters.items() if key in own} | dict(_SETTLED.get(name, {}))
     if isinstance(parameters.get("extract"), str):
         parameters = {**parameters, "extract": parse_steps(str(parameters["extract"]))}
     if settings := {key: value for key, value in parameters.items() if key not in own}:
@@ -142,10 +187,10 @@ def _construct(text: str, constructor: type[Any], parameters: Mapping[str, objec
     return metric
 
 
-def _known_parameters(constructor: type[Any]) -> list[str]:
+def _known_parameters(name: str, constructor: type[Any]) -> list[str]:
     """Return the names of a metric's parameters, sorted; a preparation goes by the names of its own."""
     from refsim.text import Preparation  # noqa: PLC0415  as above
 
     own = {field.name for field in dataclasses.fields(constructor)}
     preparing = {field.name for field in dataclasses.fields(Preparation)} if "preparation" in own else set()
-    return sorted((own | preparing) - {"preparation"})
+    return sorted((own | preparing) - {"preparation", *_SETTLED.get(name, {})})
