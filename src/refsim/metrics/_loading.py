@@ -134,10 +134,15 @@ def load_tokenizer(setting: Setting, config: Any) -> tuple[Any, int | None, NDAr
 
 
 def _add_prefix_space(state: dict[str, Any]) -> None:
-    """Let the byte-level splitter put a space before the first word, as the slow tokenizers of these families did."""
-    for part in [state.get("pre_tokenizer") or {}, *((state.get("pre_tokenizer") or {}).get("pretokenizers") or [])]:
-        if part.get("type") == "ByteLevel":
-            part["add_prefix_space"] = True
+    """Let the byte-level splitter put a space before the first word, as the slow tokenizers of these families did.
+
+    What trims spaces off the places of pieces is told too, or the first piece would begin a character late.
+    """
+    for name, several in (("pre_tokenizer", "pretokenizers"), ("post_processor", "processors")):
+        whole = state.get(name) or {}
+        for part in (whole, *(whole.get(several) or [])):
+            if part.get("type") in {"ByteLevel", "RobertaProcessing"}:
+                part["add_prefix_space"] = True
 
 
 def token_limit(tokenizer_limit: int | None, model: Any) -> int | None:  # noqa: ANN401  a transformers model

@@ -110,7 +110,7 @@ def check_judging(at_least: object, language: object) -> None:
 
 def _reason(explanation: Explanation, at_least: float | None, language: Language) -> str:
     phrases = _PHRASES[language]
-    head, loss = _head(explanation.score, at_least, phrases), _loss(explanation, phrases)
+    head, loss = write_head(explanation.score, at_least, phrases), _loss(explanation, phrases)
     longest = _LONGEST_QUOTE
     while True:
         text = head + phrases["join"].join([*loss, *_lacks(explanation, phrases, longest)]) + phrases["end"]
@@ -119,7 +119,8 @@ def _reason(explanation: Explanation, at_least: float | None, language: Language
         longest -= 4
 
 
-def _head(score: float, at_least: float | None, phrases: dict[str, str]) -> str:
+def write_head(score: float, at_least: float | None, phrases: dict[str, str]) -> str:
+    """Return how a sentence begins: the score, beside the threshold with as many digits as tell them apart."""
     if at_least is None:
         return phrases["score"].format(score=figure(score))
     at_least += 0.0  # -0.0 is no number that anyone means
@@ -188,7 +189,7 @@ def _lacks(explanation: Explanation, phrases: dict[str, str], longest: int) -> l
         # What stands within another quotation is said already.
         if any(piece in other for other in quotes):
             continue
-        quote = phrases["quote"].format(text=_quotable(piece, longest))
+        quote = phrases["quote"].format(text=quotable(piece, longest))
         if several:
             share = explanation.scorer.holders(piece) / len(explanation.scorer)
             quote = phrases["share"].format(quote=quote, share=percent(share))
@@ -214,7 +215,7 @@ def _trimmed(symbols: Sequence[str]) -> str:
     return "".join(symbols[start:stop])
 
 
-def _quotable(text: str, longest: int) -> str:
+def quotable(text: str, longest: int) -> str:
     """Return the text on one line, shortened in the middle, and isolated if it runs from right to left."""
     if len(text) > longest:
         half = max(1, (longest - 1) // 2)

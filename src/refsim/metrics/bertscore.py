@@ -422,6 +422,8 @@ class BERTScore:
         rows = lists or [[text] for text in singles or ()]
         every = [text for row in rows for text in row]
         fixed = self.with_corpus(every) if self.needs_corpus else self
+        # Once for all rows, in full batches: explanations find their vectors kept, and scores are those of a batch.
+        fixed._score_rows(texts, rows)  # noqa: SLF001  of this class
         found = [judge(explain(fixed, *row), at_least, language) for row in zip(texts, rows, strict=True)]
         self.warn_of([*texts, *every], every)
         return found
