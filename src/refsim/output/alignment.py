@@ -34,6 +34,8 @@ _PARTS: Final = 5
 _FIGURES: Final = len("   cosine  weight    loss  share")
 # Below this a shade would divide the rounding of the model.
 _LEAST_RANGE: Final = 0.01
+# Where shades begin above this, two digits do not tell them apart.
+_NARROW: Final = 0.96
 # Four digits show no less.
 _LEAST_LOSS: Final = 5e-5
 
@@ -106,7 +108,7 @@ class View(Page):
     def text(self, name: str, side: Side, *about: str) -> None:
         """Print one text, shaded."""
         self.heading(name, count_characters(len(side.text)), *about)
-        if side is self.one.candidate:
+        if side is self.one.candidate and not self.one.equal:
             self.legend()
         self.emit(self.block(side.text, self.levels(side), self.page - INDENT, 16, 6))
         if side.cut:
@@ -129,11 +131,13 @@ class View(Page):
 
     def legend(self) -> None:
         """Say what the marks mean."""
-        first, half = f"{self.edges[0]:.2f}", f"{self.edges[2]:.2f}"
+        digits = 2 if self.edges[0] < _NARROW else 3
+        edges = [f"{edge:.{digits}f}" for edge in self.edges]
         if not self.coloured:
-            self.flow([[(f"[...] closest partner's cosine below {first}  {{...}} below {half}", "dim")]])
+            first, half = f"[...] closest partner's cosine below {edges[0]}", f"{{...}} below {edges[2]}"
+            self.flow([[(first, "dim")], [(half, "dim")]])
             return
-        names = [f" below {first} ", *(f" {edge:.2f}+ " for edge in self.edges)]
+        names = [f" below {edges[0]} ", *(f" {edge}+ " for edge in edges)]
         swatches = [[(name, self.styles[i])] for i, name in enumerate(names)]
         self.flow([[("closest partner's cosine", "dim")], *swatches])
 
@@ -143,12 +147,12 @@ class View(Page):
         listed = [word for word in side.costly()[:_MOST_LISTED] if word.loss >= _LEAST_LOSS]
         if not listed:
             return
-        scaled = " before rescaling" if self.told.metric.rescale else ""
-        self.heading(f"costs most of the {name}", f"{whole:.4f} is lost in all, 1 - {score}{scaled}")
+        which = f" of reference {self.told.closest + 1:,}" if len(self.told.references) > 1 else ""
+        which += " before rescaling" if self.told.metric.rescale else ""
+        self.heading(f"costs most of the {name}", f"{whole:.4f} is lost in all, 1 - {score}{which}")
         width = max(8, (self.page - INDENT - 2 - _FIGURES) // 2)
-        self.line(
-            (f"  {'':{width}}  {_fitted('closest partner', width):{width}}   cosine  weight    loss  share", "dim")
-        )
+        partner = "closest partner" if width >= len("closest partner") else "closest"
+        self.line((f"  {'':{width}}  {partner:{width}}   cosine  weight    loss  share", "dim"))
         for word in listed:
             partners = ", ".join(partner.shown for partner in side.partners_of(word, other)) or MARK
             style = self.styles[self.level(word)] if self.coloured else ""
