@@ -216,7 +216,7 @@ def test_a_text_cannot_move_the_cursor() -> None:
         assert "\x1b[2J" not in shown
 
 
-pieces = st.lists(st.tuples(st.text(max_size=6), st.booleans(), st.floats(-1, 1)), max_size=8)
+pieces = st.lists(st.tuples(st.text(max_size=6), st.booleans(), st.floats(0, 1)), max_size=8)
 
 
 def sided(parts: list[tuple[str, bool, float]], others: int) -> Side:
@@ -229,7 +229,7 @@ def sided(parts: list[tuple[str, bool, float]], others: int) -> Side:
     return side(text, rows)
 
 
-@given(left=pieces, right=pieces, columns=st.integers(50, 130), colour=st.booleans())
+@given(left=pieces, right=pieces, columns=st.integers(60, 130), colour=st.booleans())
 def test_any_texts_fit_the_terminal(left: Any, right: Any, columns: int, *, colour: bool) -> None:  # noqa: ANN401
     """Whatever is in them, and whatever the model makes of it."""
     told = explanation([(sided(left, len(right)), sided(right, len(left)))])
