@@ -18,6 +18,7 @@ from refsim._version import __version__
 if TYPE_CHECKING:
     from refsim.errors import CompiledSetError, InputError, MissingExtra, RefsimError, SignatureError
     from refsim.metric import Metric, Scorer, Stats, Total
+    from refsim.metrics._alignment import BERTExplanation, BERTVerdict
     from refsim.metrics._embeddings import BERTScorer
     from refsim.metrics._explain import Explanation
     from refsim.metrics._matrix import TopK
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "refsim.errors": ("CompiledSetError", "InputError", "MissingExtra", "RefsimError", "SignatureError"),
     "refsim.metric": ("Metric", "Scorer", "Stats", "Total"),
+    "refsim.metrics._alignment": ("BERTExplanation", "BERTVerdict"),
     "refsim.metrics._embeddings": ("BERTScorer",),
     "refsim.metrics._explain": ("Explanation",),
     "refsim.metrics._matrix": ("TopK",),
@@ -51,8 +53,10 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "PRF",
+    "BERTExplanation",
     "BERTScore",
     "BERTScorer",
+    "BERTVerdict",
     "Batch",
     "Charsim",
     "CharsimScorer",
