@@ -33,6 +33,7 @@ torch = pytest.importorskip("torch", reason="the extra bertscore is not installe
 transformers = pytest.importorskip("transformers", reason="the extra bertscore is not installed")
 
 import tiny  # noqa: E402  it needs them
+from test_bertscore_families import write_model  # noqa: E402  as above
 
 pytestmark = [pytest.mark.filterwarnings(f"ignore:{slug}") for slug in ("idf-weightless", "text-truncated")]
 CANDIDATE, REFERENCES = "the cat sat on the mat", ["a cat sat on a mat", "the bird ran", "a dog"]
@@ -385,6 +386,20 @@ def test_bytes_of_one_character_are_one_word() -> None:
     assert [word.text for word in alignment.candidate.words] == ["the", "🦊", "jumped"]
     assert alignment.candidate.words[1].last - alignment.candidate.words[1].first > 1
     assert [word.text for word in alignment.reference.words] == ["猫", "a", "fox"]
+
+
+def test_an_end_mark_that_counts_is_a_word_of_its_own(tmp_path: Path) -> None:
+    """T5 has no other marks: it costs what it costs, has no text, and an empty text has none."""
+    metric = BERTScore(model=write_model(tmp_path, "t5"), layer=2)
+    told = metric.explain("the cat", ["a dog", ""])
+    assert told.scores == metric.score("the cat", ["a dog", ""])
+    side = told.alignments[0].candidate
+    assert [word.text for word in side.words] == ["the", "cat", ""]
+    assert side.words[-1].shown == "(mark)"
+    assert side.spans.tolist() == [[0, 3], [4, 7], [7, 7]]
+    assert side.losses.sum() == pytest.approx(1 - told.alignments[0].scores.precision, abs=1e-6)
+    assert told.alignments[1].reference.words == []
+    assert told.alignments[1].candidate.losses.sum() == pytest.approx(1)
 
 
 # The command
