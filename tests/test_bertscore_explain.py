@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -310,6 +311,13 @@ def test_the_sentence_names_the_words_that_cost_most() -> None:
     side = metric.explain("It was unbelievably slow.", ["It was unbelievably quick."]).alignments[0].candidate
     assert [word.text for word in side.words] == ["It", "was", "unbelievably", "slow", "."]
     assert "unbelievably" not in metric.judge("It was unbelievably slow.", ["It was unbelievably quick."]).reason
+
+
+def test_the_sentence_names_a_word_once(metric: Callable[..., BERTScore]) -> None:
+    """However often it stands there."""
+    reason = metric().judge("cat dog cat dog cat dog bird", ["the tree"]).reason
+    quoted = re.findall("“(.*?)”", reason)
+    assert len(quoted) == len(set(quoted)) > 1
 
 
 def test_the_sentence_in_japanese_and_hebrew() -> None:

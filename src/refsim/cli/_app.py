@@ -51,6 +51,7 @@ refsim consensus samples.txt --num-candidates 8 --json
 refsim consensus nbest.jsonl --support references.parquet --on question_id""",
     "explain": """\
 refsim explain "the dog sat on the mat" "the cat sat on the mat" "a cat sat"
+refsim explain "a dog sat" "the puppy was sitting" -m bertscore
 refsim explain - "$(cat reference.txt)" < candidate.txt
 refsim explain hyp.txt -r ref1.txt -r ref2.txt --id 3
 refsim explain answers.tsv --id q1 --system A --against B

@@ -442,11 +442,14 @@ def _edge(told: BERTExplanation, one: Alignment) -> str | None:
 
 
 def _named(side: Side) -> list[Word]:
-    """Return up to three words that cost most, in the order of the text.
+    """Return up to three different words that cost most, in the order of the text.
 
     A long word of many pieces may cost much and yet be closer than most: those below the mean are the ones to name.
     """
     costly = side.costly()
     low = [word for word in costly if word.cosine < side.score] or costly
-    named = [word for word in low[:_MOST_QUOTED] if word.loss >= _LEAST_SHARE * low[0].loss]
+    first: dict[str, Word] = {}
+    for word in low:
+        first.setdefault(word.shown, word)
+    named = [word for word in list(first.values())[:_MOST_QUOTED] if word.loss >= _LEAST_SHARE * low[0].loss]
     return sorted(named, key=lambda word: word.first)
