@@ -176,9 +176,7 @@ def pick_metrics(
             shown = {"lang": "model_lang"}.get(option, option).replace("_", "-")
             raise InputError(f"--{shown}: none of {', '.join(names)} has it; name a metric that does")
     if preparation.unit is not None and not any(metric_has_unit(name) for name in names):
-        raise InputError(
-            f"--unit: {metric_name(names[0])} counts no characters; leave it out, or name charsim"
-        )
+        raise InputError(f"--unit: {metric_name(names[0])} counts no characters; leave it out, or name charsim")
     return make_metrics(
         [
             parse_metric(name, {key: value for key, value in given.items() if key in known[name]} | prepared)

@@ -33,10 +33,19 @@ _CONSTRUCTORS: Final[Mapping[str, tuple[str, str]]] = {
     "chrf": (_PEERS, "CHRF"),
     "chrf++": (_PEERS, "CHRF"),
     "ter": (_PEERS, "TER"),
+    "rouge": (_PEERS, "ROUGE"),
+    "rouge1": (_PEERS, "ROUGE"),
+    "rouge2": (_PEERS, "ROUGE"),
+    "rougeL": (_PEERS, "ROUGE"),
+    "rougeLsum": (_PEERS, "ROUGE"),
+    "meteor": (_PEERS, "METEOR"),
+    "char-f1": (_PEERS, "CharF1"),
+    "pfgen": ("refsim.metrics.pfgen", "Pfgen"),
 }
 # Names of one metric with some parameters settled.
 _SETTLED: Final[Mapping[str, Mapping[str, object]]] = {
     "chrf++": {"word_order": 2},
+    **{name: {"variants": (name,)} for name in ("rouge1", "rouge2", "rougeL", "rougeLsum")},
 }
 _GROUP: Final = "refsim.metrics"
 
