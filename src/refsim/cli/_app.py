@@ -40,6 +40,10 @@ refsim compile references.txt -o references.refsim
 refsim score answers.txt --compiled references.refsim
 refsim compile references.parquet --on question_id -o questions.refsim
 refsim score answers.jsonl --compiled questions.refsim""",
+    "metrics": """\
+refsim metrics
+refsim metrics --json
+refsim score hyp.txt -r ref.txt -m charsim -m bleu -m "rouge(tokenizer=char)\"""",
     "models": """\
 refsim models
 refsim models install minilm e5-small-q4
@@ -84,6 +88,7 @@ def make_app() -> App:
         ("compile", "Do the work on references once, and save it."),
         ("consensus", "Rank n-best lists by how far their candidates agree."),
         ("explain", "Show why one candidate scores what it does."),
+        ("metrics", "List the metrics, and what each needs."),
         ("models", "List the encoders of BERTScore, or install them."),
         ("tune-layer", "Find the layer of an encoder that agrees best with people."),
         ("baseline", "Fit what unrelated texts score, for BERTScore's rescaling."),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from refsim.metric import Metric
+    from refsim.metrics._about import About as About
+    from refsim.metrics._about import Need as Need
 
 _PEERS: Final = "refsim.metrics.peers"
 _CONSTRUCTORS: Final[Mapping[str, tuple[str, str]]] = {
@@ -58,6 +60,13 @@ _PARAMETER = re.compile(
 _WORDS: Final[Mapping[str, object]] = {"true": True, "false": False, "none": None}
 
 
+def __getattr__(name: str) -> object:
+    """Load `About`, by which a metric of another package tells what it is, when somebody asks for it."""
+    if name not in ("About", "Need"):
+        raise AttributeError(f"module 'refsim.metrics' has no attribute {name!r}")
+    return getattr(importlib.import_module("refsim.metrics._about"), name)
+
+
 def metric_names() -> tuple[str, ...]:
     """Return the names that `parse_metric` knows: those of refsim, then those that other packages add."""
     return (*_CONSTRUCTORS, *(name for name in _entry_points() if name not in _CONSTRUCTORS))
@@ -72,7 +81,7 @@ def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Met
     match = _CALL.fullmatch(text)
     if match is None:
         raise InputError(f"metric {text!r}: expected a name with parameters in brackets, as in charsim(form=base)")
-    constructor = _find_constructor(match["name"])
+    constructor = find_constructor(match["name"])
     parameters = dict(_parse_parameters(text, match["parameters"] or ""))
     return _construct(text, match["name"], constructor, {**(defaults or {}), **parameters})
 
@@ -80,7 +89,7 @@ def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Met
 def metric_parameters(text: str) -> frozenset[str]:
     """Return the names of the parameters of the metric that a text names, those of its preparation among them."""
     match = _CALL.fullmatch(text)
-    return frozenset(_known_parameters(match["name"], _find_constructor(match["name"]))) if match else frozenset()
+    return frozenset(_known_parameters(match["name"], find_constructor(match["name"]))) if match else frozenset()
 
 
 def metric_has_unit(text: str) -> bool:
@@ -120,7 +129,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {nearest[0]}?" if nearest else f"; known are {', '.join(known)}"
 
 
-def _find_constructor(name: str) -> type[Any]:
+def origin(name: str) -> str:
+    """Return the name of the package that a metric is from."""
+    if name in _CONSTRUCTORS:
+        return "refsim"
+    point = _entry_points()[name]
+    return point.dist.name if point.dist else point.module
+
+
+def find_constructor(name: str) -> type[Any]:
+    """Return the class of the metric of a name. Raises InputError for an unknown one, or one that cannot be loaded."""
     if name in _CONSTRUCTORS:
         module, attribute = _CONSTRUCTORS[name]
         constructor: type[Any] = getattr(importlib.import_module(module), attribute)
