@@ -80,13 +80,27 @@ def test_no_column_of_the_input_is_lost(tmp_path: Path) -> None:
 def test_support_that_differs_within_a_list_is_an_error(tmp_path: Path) -> None:
     """The support of the first row would stand for all; the message names both rows."""
     rows: list[dict[str, Any]] = [
-        {"id": "1", "candidate": "a", "sup": ["x"]},
+        {"id": "1", "candidate": "a", "sup": ["x"], "sample": 0},
         {"id": "1", "candidate": "b", "sup": ["y"], "sample": 1},
     ]
-    done = run("consensus", write(tmp_path / "in.jsonl", rows), "--support", "sup", "--samples")
+    done = run("consensus", write(tmp_path / "in.jsonl", rows), "--support", "sup")
     assert done.code == 2
     assert "in.jsonl:2: id '1' has another support than in" in done.err
     assert "in.jsonl:1" in done.err
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "tsv", "parquet"])
+def test_numbers_that_json_lacks_are_carried(ending: str, tmp_path: Path) -> None:
+    """NaN and infinities are what they were, at any depth: null, or nothing, would be another value."""
+    rows = [ROW | {"id": str(i), "extra": value} for i, value in enumerate((float("nan"), float("inf"), -float("inf")))]
+    target = tmp_path / f"out.{ending}"
+    done = run("score", write(tmp_path / "in.jsonl", rows), "--per-segment", target)
+    assert done.code == 0, done.err
+    carried = [row.extra["extra"] for batch in refsim.read(target, need_references=False) for row in batch]
+    assert list(map(str, carried)) == (["NaN", "Infinity", "-Infinity"] if ending == "tsv" else ["nan", "inf", "-inf"])
+    nested = write(tmp_path / "nested.jsonl", [ROW | {"extra": {"loss": [float("nan")]}}])
+    assert run("score", nested, "--per-segment", tmp_path / "nested.out.jsonl").code == 0
+    assert '{"loss": [NaN]}' in (tmp_path / "nested.out.jsonl").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

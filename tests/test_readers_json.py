@@ -146,3 +146,32 @@ def test_an_object_of_arrays_names_systems(tmp_path: Path) -> None:
             ]
             assert (found[0].source, found[0].extra) == ("s", {"COMET": 0.5})
     assert rows(put(tmp_path, "f.json", "{}"), format="comet-json") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        (
+            "f.jsonl",
+            '{"mt": "a", "ref": "x"}\n{"mt": "b", "ref": "x", "mt": "c"}\n',
+            "f.jsonl:2: key 'mt' stands twice",
+        ),
+        ("f.jsonl", '{"mt": "a", "ref": "x", "more": [{"n": {"k": 1, "k": 1}}]}\n', "f.jsonl:1: key 'k' stands twice"),
+        ("f.json", '[{"mt": "a", "ref": "x"},\n {"mt": "b",\n "ref": "x", "ref": "y"}]', "f.json:2: key 'ref' stands"),
+        (
+            "f.json",
+            '{"s": [{"mt": "a", "ref": "x"},\n{"mt": "b", "\\u006dt": "c"}]}',
+            "f.json:2: key 'mt' stands twice",
+        ),
+    ],
+)
+def test_a_key_that_an_object_has_twice_is_an_error(tmp_path: Path, name: str, content: str, expected: str) -> None:
+    """A second text would take the place of the first without a word, at any depth."""
+    for size in (1, 1024):
+        assert expected in failure(put(tmp_path, name, content), batch_size=size)
+
+
+def test_rows_may_have_the_same_keys(tmp_path: Path) -> None:
+    """One object is looked at alone: objects side by side and within each other share names."""
+    made = [{"mt": "a", "ref": "x", "more": {"mt": "b", "list": [{"mt": 1}, {"mt": 1}]}}] * 2
+    assert pairs(put(tmp_path, "f.jsonl", jsonl(*made))) == [("a", ("x",))] * 2

@@ -68,6 +68,25 @@ def test_a_sample_field_tells_repeats_apart(tmp_path: Path) -> None:
     assert "f.tsv:2: sample is the text 'first'; a whole number is expected" in failure(path)
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_numbers_of_samples_stay_what_they_are(tmp_path: Path, asked: bool) -> None:  # noqa: FBT001  # a parameter
+    """`samples` numbers what has no number; lists of one candidate have that of their row."""
+    made = [{"id": "q", "trial": number, "mt": "a", "ref": "x"} for number in (7, 3)]
+    assert [row.sample for row in rows(put(tmp_path, "f.jsonl", jsonl(*made)), samples=asked)] == [7, 3]
+    lists = [one | {"mt": ["a"]} for one in made]
+    assert [row.sample for row in rows(put(tmp_path, "f.jsonl", jsonl(*lists)), samples=asked)] == [7, 3]
+
+
+def test_numbers_of_samples_that_clash_are_errors(tmp_path: Path) -> None:
+    """The same number twice, and one number for all of a list; --samples is no way out."""
+    made = [{"id": "q", "sample": 7, "mt": text, "ref": "x"} for text in "ab"]
+    text = failure(put(tmp_path, "f.jsonl", jsonl(*made)), samples=True)
+    assert "f.jsonl:2: id 'q', system 'f', sample 7 again (first on line 1); give each a number of its own" in text
+    one = {"id": "q", "trial": 7, "mt": ["a", "b"], "ref": "x"}
+    text = failure(put(tmp_path, "f.jsonl", jsonl(one)))
+    assert "f.jsonl:1: 2 candidates in one list, and one number (7 in 'trial') for all of them" in text
+
+
 def test_a_list_of_candidates_gives_a_row_each(tmp_path: Path) -> None:
     """N-best rows: samples by place in the list, references and other columns shared."""
     path = put(tmp_path, "f.jsonl", jsonl({"id": 1, "candidates": ["a", "", "a"], "ref": "x", "note": "n"}))

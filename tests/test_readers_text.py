@@ -283,3 +283,19 @@ def test_a_reader_left_early_closes_its_files(tmp_path: Path) -> None:
 def test_wrong_options_are_refused_at_the_call(options: dict[str, Any], expected: str) -> None:
     """Before any file is opened."""
     assert expected in failure("absent.txt", **options)
+
+
+@pytest.mark.parametrize("start", ["BZh", "BZh9", "BZh9 is a text", "BZh91AY", "BZh01AY&SY", "\x1f", "(\n"])
+def test_a_text_that_begins_as_packed_files_do_is_a_text(tmp_path: Path, start: str) -> None:
+    """Bzip2 is told by the mark of its first block, too."""
+    files = [put(tmp_path, name, f"{start}\nb\n") for name in ("a.txt", "b.txt")]
+    assert [row.candidate for row in rows(files[0], references=files[1])] == f"{start}\nb".split("\n")
+
+
+@pytest.mark.parametrize("level", range(1, 10))
+def test_bzip2_of_every_level_and_of_nothing_is_told(tmp_path: Path, level: int) -> None:
+    """The mark of an empty file's first block is that of the end."""
+    content = put(tmp_path, "f.txt", bz2.compress(b"a\n", level))
+    assert [row.candidate for row in rows(content, references=content)] == ["a"]
+    empty = put(tmp_path, "e.txt", bz2.compress(b"", level))
+    assert rows(empty, references=empty) == []

@@ -110,6 +110,31 @@ def test_arrow_holds_shared_references_once() -> None:
     assert back.references[0] is back.references[999]
 
 
+def test_columns_that_others_add_to_the_table_of_a_batch_are_carried() -> None:
+    """Under their names, beside the extras that were there; a part that is added is that part."""
+    table = Batch.from_lists(candidates=["a", "b"], references=["x", "y"], extra={"n": [1, 2]}).to_arrow()
+    table = table.append_column("length", pa.array([3, None])).append_column("human", pa.array([0.5, 1.0]))
+    batch = Batch.from_arrow(table)
+    assert batch.extra == {"n": [1, 2], "length": [3, None]}
+    assert batch.column("human") == [0.5, 1.0]
+    assert list(Batch.from_arrow(batch.to_arrow())) == list(batch)
+
+
+def test_what_does_not_go_with_the_table_of_a_batch_is_an_error() -> None:
+    """Two columns for one name, a column taken away, and texts that are none."""
+    table = Batch.from_lists(candidates=["a"], references=["x"], extra={"n": [1]}).to_arrow()
+    number = table.schema.get_field_index("candidate")
+    for changed, expected in (
+        (table.append_column("n", pa.array([2])), "both 'n' and 'extra.n'"),
+        (table.append_column("id", pa.array(["2"])), "two columns of the table have one name"),
+        (table.drop_columns(["place", "sample"]), "lacks 'sample', 'place'"),
+        (table.set_column(number, "candidate", pa.array([None], pa.string())), "rows[0]: candidate is null"),
+        (table.set_column(number, "candidate", pa.array([1])), "rows[0]: candidate is a number (1)"),
+        (table.append_column("source", pa.array([0.5])), "rows[0]: source is a number (0.5)"),
+    ):
+        assert expected in message(lambda changed=changed: Batch.from_arrow(changed))  # type: ignore[misc]  # as above
+
+
 def test_arrow_tables_of_others_are_read_by_their_usual_names() -> None:
     """Lists, strings and integers as Arrow has them."""
     table = pa.table({"segment_id": [1, 2], "hyp": ["a", "b"], "refs": [["x", "y"], ["z"]], "score": [0.1, 0.2]})
@@ -123,6 +148,17 @@ def test_frames_of_pandas_are_read_by_their_usual_names() -> None:
     frame = pd.DataFrame({"mt": ["a", "b"], "ref1": ["x", "y"], "ref2": ["z", None], "human": [1, float("nan")]})
     batch = Batch.from_pandas(frame)
     assert (batch.candidates, batch.references, batch.column("human")) == (["a", "b"], [["x", "z"], ["y"]], [1.0, None])
+
+
+def test_what_pandas_has_for_nothing_is_null_in_carried_columns() -> None:
+    """NaN, NA and NaT are no values, and no texts such as "<NA>" either; infinity is a number."""
+    frame = pd.DataFrame({"candidate": ["a", "b"], "reference": ["x", "y"], "n": [1, float("nan")]})
+    frame["when"] = pd.Series([pd.NaT, pd.Timestamp("2026-01-01")])
+    frame["many"] = pd.Series([pd.NA, 2], dtype="Int64")
+    frame["far"] = [float("inf"), 0.0]
+    extra = Batch.from_pandas(frame).extra
+    assert (extra["n"], extra["many"], extra["far"]) == ([1.0, None], [None, 2], [float("inf"), 0.0])
+    assert extra["when"][0] is None
 
 
 def test_a_missing_value_in_a_frame_names_row_and_column() -> None:

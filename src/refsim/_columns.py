@@ -23,23 +23,27 @@ _DEEPEST: Final = 20
 
 
 def json_lines(columns: Columns) -> Iterator[bytes]:
-    """Yield one line of JSON per row; NaN is null, for JSON has no such number."""
+    """Yield one line of JSON per row.
+
+    Numbers of a row come out as they came in. JSON has no NaN and no infinities; they are written as Python's json
+    writes and reads them, for null would be another value.
+    """
     for values in zip(*columns.values(), strict=True):
         yield json_text(dict(zip(columns, values, strict=True))).encode() + b"\n"
 
 
 def json_text(value: object) -> str:
     """Return a value as JSON on one line: characters as they are, unless lone surrogates need their escapes."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
-    except ValueError:
-        text = json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False, default=str)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     return text if _is_encodable(text) else json.dumps(json.loads(text))
 
 
 def json_for(stream: TextIO, value: object) -> str:
-    """Return a value as JSON that a stream can hold: where it has no Unicode, with escapes for what is not ASCII."""
-    text = json_text(value)
+    """Return a value as JSON that a stream can hold: where it has no Unicode, with escapes for what is not ASCII.
+
+    NaN and infinities are null: what is printed is refsim's own, and goes to programs of any kind.
+    """
+    text = json_text(_without_nan(value))
     try:
         text.encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):

@@ -1,10 +1,10 @@
 """`refsim baseline fit`: text in, what unrelated texts score out; `show` such a file; `list` the published.
 
-files  --readers.read-->  lines  --metrics._baseline.fit_baseline-->  Baseline  -->  FILE, table
+files  --readers.read_texts-->  lines  --metrics._baseline.fit_baseline-->  Baseline  -->  FILE, table
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from refsim.cli._report import note
 from refsim.errors import InputError
 from refsim.output.files import check_output
 from refsim.output.progress import Progress
-from refsim.readers import Fields, read
+from refsim.readers import read_texts
 
 if TYPE_CHECKING:
     from refsim.metrics._baseline import Baseline
@@ -57,7 +57,8 @@ def baseline(  # noqa: PLR0913  an option is an argument
         which = _which_layer(layer)
         _check_fit(texts, output, pairs, seed)
         metric = _metric(model=model or "minilm", layer=which, lang=lang, dtype=dtype, device=device)
-        lines = list(_lines(texts, format, column))
+        # Files of text need not be equally long: one after the other.
+        lines = read_texts([path_or_stdin(name) for name in texts], format=format, field=column)
         found = _fit(metric, lines, pairs, seed, every_layer=which == "auto")
         _write(str(output), found, json=json)
 
@@ -84,21 +85,6 @@ def _metric(**parameters: Any) -> Any:  # noqa: ANN401  a BERTScore, whose modul
     from refsim.metrics.bertscore import BERTScore  # noqa: PLC0415  a command that only fails needs no model
 
     return BERTScore(**parameters)
-
-
-def _lines(texts: Sequence[str], form: str | None, column: str | None) -> Iterator[str]:
-    """Yield the texts of each file in turn: files of text need not be equally long."""
-    for name in texts:
-        fields = None if column is None else Fields(candidate=column)
-        with (
-            Progress("reading") as progress,
-            read(
-                path_or_stdin(name), format=form, fields=fields, need_references=False, samples=True,
-                progress=progress.reading,
-            ) as reader,
-        ):  # fmt: skip
-            for batch in progress.counting(reader):
-                yield from batch.candidates
 
 
 def _fit(metric: Any, lines: Sequence[str], pairs: int, seed: int, *, every_layer: bool) -> "Baseline":  # noqa: ANN401  as above

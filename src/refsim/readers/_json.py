@@ -10,6 +10,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import reprlib
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +24,21 @@ if TYPE_CHECKING:
 
     from refsim.readers._open import Input
 
-DECODER = json.JSONDecoder()
+
+class _RepeatedKeyError(ValueError):
+    """An object has a key twice; the text is what the key is."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, of whose values none is dropped for a later one."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise _RepeatedKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return made
+
+
+# The hook costs 0.3 us a row, 8% of reading alone. To count keys and the colons after them instead costs more.
+DECODER = json.JSONDecoder(object_pairs_hook=_unique)
 BLANK = " \t\n\r"
 SPACE = re.compile(r"[ \t\n\r]*")
 # The decoder may stumble so near to the end of the text only because a value is not there to its end.
@@ -54,6 +70,8 @@ def _object(line: str, name: str, number: int) -> dict[str, Any]:
         _raise_json(error.msg, name, number, before + error.pos + 1)
     except RecursionError:
         _raise_json("nested too deeply", name, number, before + 1)
+    except _RepeatedKeyError as error:
+        _raise_repeated(error, name, number)
     except ValueError as error:
         _raise_json(str(error), name, number, before + 1)
     if end != len(text) and (rest := text[end:].lstrip(BLANK)):
@@ -65,6 +83,11 @@ def _object(line: str, name: str, number: int) -> dict[str, Any]:
 
 def _raise_json(what: str, name: str, line: int, column: int) -> NoReturn:
     raise InputError(f"{name}:{line}:{column}: not JSON: {what}")
+
+
+def _raise_repeated(error: _RepeatedKeyError, name: str, line: int) -> NoReturn:
+    key = reprlib.repr(str(error))
+    raise InputError(f"{name}:{line}: key {key} stands twice in one object; leave one of the two out") from None
 
 
 def array(source: Input, size: int) -> Iterator[Chunk]:
@@ -153,6 +176,8 @@ class _Stream:
                 self._fill(len(self._text) - self._at)
             except RecursionError:
                 self._raise("nested too deeply", self._at)
+            except _RepeatedKeyError as error:
+                _raise_repeated(error, self.name, self._line_at(self._at))
             except ValueError as error:
                 self._raise(str(error), self._at)
             else:

@@ -10,6 +10,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 import zlib
 from itertools import chain
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     Target = str | os.PathLike[str] | BinaryIO
 
 PIECE = 1 << 18
-MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+# A text may begin with "BZh9" and go on as it likes: of bzip2 the mark of the first block is looked at, too, which is
+# that of the end where there is none. The others' first bytes are no UTF-8.
+MAGIC = {
+    "gzip": re.compile(rb"\x1f\x8b\x08"),
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+LONGEST_MAGIC = 10
 # Endings that say nothing about a system; others, as in "en-ja.hyp.AIRC.ja", are part of its name.
 ENDINGS = (
     ".gz",
@@ -53,8 +62,8 @@ class Input:
         self.done = 0
         try:
             raw = self._raw_pieces()
-            start = at_least(max(map(len, MAGIC)), raw)
-            self.kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
+            start = at_least(LONGEST_MAGIC, raw)
+            self.kind = next((kind for kind, magic in MAGIC.items() if magic.match(start)), None)
             self._stream = self._decompressed(chain((start,), raw))
             self.head = next(self._stream, b"")
         except BaseException:

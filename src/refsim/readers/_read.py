@@ -77,9 +77,9 @@ def read(  # noqa: PLR0913  # the options of the command line, each by its name
     `candidates` is a path, "-" for standard input, a file opened in binary mode, or a list of those, one a system;
     or rows in memory: dicts, a pandas DataFrame, a pyarrow Table, batches. `format` is one of FORMATS, None to detect.
     `references` are files: without `on` row n goes with row n, with `on="key"` (or "left=right") they are joined.
-    `num_candidates`: so many candidate lines go with each reference line. `samples` numbers repeats of (id, system).
-    `on_missing="skip"` leaves rows with a null out and lists them in `Reader.skipped`. `progress` is called after
-    each batch with the number of compressed bytes read and their total, None if unknown.
+    `num_candidates`: so many candidate lines go with each reference line. `samples` numbers repeats of (id, system),
+    unless a column does. `on_missing="skip"` leaves rows with a null out and lists them in `Reader.skipped`.
+    `progress` is called after each batch with the number of compressed bytes read and their total, None if unknown.
 
     Everything that is wrong with the input raises InputError.
     """

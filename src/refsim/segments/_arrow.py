@@ -5,7 +5,8 @@
                                10,000 rows with the same 3,000 references hold them once
     extra.NAME                 what Arrow makes of the values; JSON text where it can make nothing of them
 
-A field's metadata say which of these it is, so `from_own` gives back the batch that `to_table` was given.
+A field's metadata say which of these it is, so `from_own` gives back the batch that `to_table` was given. Fields
+without such metadata were added by others, and are extras of their own names.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from refsim.errors import InputError
+from refsim.segments import _checks
 from refsim.segments._batch import Batch, Places
 from refsim.segments._chunk import Chunk
 from refsim.segments._fields import OPTIONAL, listed
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 MARK = b"refsim"
 LONE = "surrogatepass"
+_NEEDED = ("id", "system", "sample", "candidate", "references", "place")
 
 
 def to_table(batch: Batch) -> Any:  # noqa: ANN401  # pyarrow has no types
@@ -83,27 +86,43 @@ def is_own(table: Any) -> bool:  # noqa: ANN401
 
 
 def from_own(table: Any) -> Batch:  # noqa: ANN401
-    """Return the batch that a table was made of."""
-    columns: dict[str, list[Any]] = {}
-    for field in table.schema:
-        values = values_of(table.column(field.name))
-        how = (field.metadata or {}).get(MARK, b"")
-        if how == b"json":
-            values = [json.loads(value) for value in values]
-        elif how:
-            values = _decoded(values)
-        columns[field.name] = values
-    extra = {name.removeprefix("extra."): column for name, column in columns.items() if name.startswith("extra.")}
+    """Return the batch that a table was made of; columns that were added since are among its extras.
+
+    Raises InputError for a table that lacks a column of the batch, or holds what does not belong into it.
+    """
+    columns = {name: _of_column(table.column(name), table.field(name)) for name in _different_names(table)}
+    if missing := [name for name in _NEEDED if name not in columns]:
+        raise InputError(f"the table of a batch lacks {listed(missing)}; leave the columns of the batch in it")
+    places = Places("rows", range(table.num_rows), "{}[{}]")
     return Batch(
-        columns["candidate"],
-        columns["references"],
-        columns["id"],
-        columns["system"],
-        columns["sample"],
-        {name: columns[name] for name in OPTIONAL if name in columns},
-        extra,
-        columns["place"],
+        _checks.texts(columns["candidate"], "candidate", places),
+        [_checks.list_of_texts(value, "references", places[row]) for row, value in enumerate(columns["references"])],
+        _checks.labels(columns["id"], "id", places),
+        _checks.labels(columns["system"], "system", places),
+        _checks.whole_numbers(columns["sample"], "sample", places),
+        {name: _checks.optional(name, columns[name], places) for name in OPTIONAL if name in columns},
+        _extras(columns),
+        _checks.texts(columns["place"], "place", places),
     )
+
+
+def _of_column(column: Any, field: Any) -> list[Any]:  # noqa: ANN401
+    values, how = values_of(column), (field.metadata or {}).get(MARK, b"")
+    if how == b"json":
+        return [json.loads(value) for value in values]
+    return _decoded(values) if how else values
+
+
+def _extras(columns: dict[str, list[Any]]) -> dict[str, list[object]]:
+    extra: dict[str, list[object]] = {}
+    for own, values in columns.items():
+        if own in _NEEDED or own in OPTIONAL:
+            continue
+        name = own.removeprefix("extra.")
+        if name in extra:
+            raise InputError(f"the table has both {name!r} and 'extra.{name}'; rename one of them")
+        extra[name] = values
+    return extra
 
 
 def _decoded(values: list[Any]) -> list[Any]:
@@ -133,12 +152,17 @@ def values_of(column: Any) -> list[Any]:  # noqa: ANN401
 
 def chunk_of_table(table: Any, places: Places | None = None, rows: Sequence[int] | None = None) -> Chunk:  # noqa: ANN401
     """Return the columns of a Table or a RecordBatch; without places they are "rows[3]"."""
-    names = table.schema.names
-    if len(set(names)) < len(names):
-        raise InputError(f"two columns of the table have one name: {listed(names)}")
+    names = _different_names(table)
     columns: dict[str, Sequence[object]] = {name: values_of(table.column(number)) for number, name in enumerate(names)}
     own = range(table.num_rows)
     return Chunk(columns, places or Places("rows", own, "{}[{}]"), own if rows is None else rows)
+
+
+def _different_names(table: Any) -> list[str]:  # noqa: ANN401
+    names: list[str] = table.schema.names
+    if len(set(names)) < len(names):
+        raise InputError(f"two columns of the table have one name: {listed(names)}")
+    return names
 
 
 def chunk_of_frame(frame: Any) -> Chunk:  # noqa: ANN401  # pandas may be absent
@@ -147,5 +171,9 @@ def chunk_of_frame(frame: Any) -> Chunk:  # noqa: ANN401  # pandas may be absent
     if len(set(names)) < len(names):
         raise InputError(f"two columns of the frame have one name: {listed(names)}")
     rows = range(len(frame))
-    columns = {name: frame.iloc[:, number].tolist() for number, name in enumerate(names)}
+    # What pandas has in place of a value, NaN, NA or NaT, is null to pandas itself, and so it is here.
+    columns: dict[str, Sequence[object]] = {
+        name: [None if _checks.is_null(value) else value for value in frame.iloc[:, number].tolist()]
+        for number, name in enumerate(names)
+    }
     return Chunk(columns, Places("rows", rows, "{}[{}]"), rows)

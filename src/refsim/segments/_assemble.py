@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from refsim.errors import InputError
 from refsim.segments import _checks
@@ -114,9 +114,9 @@ class Assembler:
         systems, samples = [self.system] * size, [0] * size
         if "system" in parts:
             systems = _checks.labels(chunk.pick(parts["system"]), "system", places)
-        if "sample" in parts and not self.samples and not self.lists:
+        if "sample" in parts:
             samples = _checks.whole_numbers(chunk.pick(parts["sample"]), "sample", places)
-        optional = {part: _optional(part, chunk.pick(parts[part]), places) for part in OPTIONAL if part in parts}
+        optional = {part: _checks.optional(part, chunk.pick(parts[part]), places) for part in OPTIONAL if part in parts}
         extra = {name: _nulled(column) for name, column in chunk.columns.items() if name not in binding.columns}
         if not self.lists:
             texts = _checks.texts(candidates, what, places)
@@ -124,22 +124,20 @@ class Assembler:
         lists = _lists_of_texts(candidates, what, places)
         batch = Batch([""] * size, references, ids, systems, samples, optional, extra, places)
         batch = batch.take([row for row, texts in enumerate(lists) for _ in texts])
-        samples = [number for texts in lists for number in range(len(texts))]
-        return replace(batch, candidates=list(chain.from_iterable(lists)), samples=samples)
+        if "sample" in parts:
+            _refuse_one_number(lists, samples, str(parts["sample"]), places)
+        else:
+            batch = replace(batch, samples=[number for texts in lists for number in range(len(texts))])
+        return replace(batch, candidates=list(chain.from_iterable(lists)))
 
     def _keyed(self, batch: Batch, binding: Binding) -> Batch:
         """Number the repeats, or refuse them. Rows named by number alone cannot repeat and are not remembered."""
-        if self.samples:
+        numbered = "sample" in binding.parts
+        if self.samples and not numbered:
             return replace(batch, samples=self.keys.number(batch.ids, batch.systems))
         if isinstance(batch.places, Places) and not binding.parts.keys().isdisjoint(("id", "system", "sample")):
-            self.keys.check(batch.ids, batch.systems, batch.samples, batch.places)
+            self.keys.check(batch.ids, batch.systems, batch.samples, batch.places, numbered=numbered)
         return batch
-
-
-def _optional(part: str, values: Sequence[object], places: Sequence[str]) -> list[Any]:
-    return list(
-        _checks.scores(values, part, places) if part == "human" else _checks.texts_or_null(values, part, places)
-    )
 
 
 def _nulled(column: Sequence[object]) -> list[object]:
@@ -156,6 +154,16 @@ def _lists_of_texts(values: Sequence[object], what: str, places: Sequence[str]) 
             raise InputError(f"{places[row]}: {what} is an empty list; at least one candidate is expected")
         made.append([_checks.text_of(text, f"{what}[{index}]", places[row]) for index, text in enumerate(texts)])
     return made
+
+
+def _refuse_one_number(lists: list[list[str]], samples: list[int], name: str, places: Sequence[str]) -> None:
+    """Raise for a list of several candidates with one sample number for all."""
+    for row, texts in enumerate(lists):
+        if len(texts) > 1:
+            raise InputError(
+                f"{places[row]}: {len(texts)} candidates in one list, and one number ({samples[row]} in {name!r}) for "
+                "all of them; give each a row of its own, or rename the column, so that they are numbered by place"
+            )
 
 
 def from_columns(chunk: Chunk, fields: Fields | None = None) -> Batch:

@@ -7,7 +7,7 @@ when something is wrong, or rare.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from refsim._numbers import whole_number
 from refsim.errors import InputError
@@ -139,6 +139,21 @@ def scores(values: Sequence[object], what: str, places: Sequence[str]) -> list[f
         raise InputError(f"{_at(places[row], what)} is {describe(value)}; a number is expected")
 
     return [score(value, row) for row, value in enumerate(values)]
+
+
+def optional(part: str, values: Sequence[object], places: Sequence[str]) -> list[Any]:
+    """Return the column of a part in which rows may have nothing: numbers for "human", texts for others."""
+    return list(scores(values, part, places) if part == "human" else texts_or_null(values, part, places))
+
+
+def list_of_texts(value: object, what: str, place: str) -> list[str]:
+    """Return a list of texts, the very same object if it is one."""
+    listed = as_list(value)
+    if listed is None:
+        raise InputError(f"{_at(place, what)} is {describe(value)}; a list of texts is expected")
+    if set(map(type, listed)) <= {str}:
+        return listed  # type: ignore[return-value]  # the line above has looked
+    return [text_of(text, f"{what}[{index}]", place) for index, text in enumerate(listed)]
 
 
 def _each(values: Sequence[object], fine: set[type], convert: Callable[[object, int], T]) -> list[T]:

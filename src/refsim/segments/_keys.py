@@ -1,4 +1,4 @@
-"""Keys: (id, system, sample) names a row, so none may come twice; or repeats are numbered."""
+"""Keys: (id, system, sample) names a row, so none may come twice; or repeats that have no number get one."""
 
 from __future__ import annotations
 
@@ -33,8 +33,11 @@ class Keys:
             self.counts[key] += 1
         return samples
 
-    def check(self, ids: Sequence[str], systems: Sequence[str], samples: Sequence[int], places: Places) -> None:
-        """Raise if a key comes again; the message names both places."""
+    def check(
+        self, ids: Sequence[str], systems: Sequence[str], samples: Sequence[int], places: Places, *,
+        numbered: bool = False,
+    ) -> None:  # fmt: skip
+        """Raise if a key comes again; the message names both places. `numbered`: the samples are the user's own."""
         if not self.names or self.names[-1] != places.name:
             self.names.append(places.name)
         high = (len(self.names) - 1) << LINE_BITS
@@ -42,17 +45,17 @@ class Keys:
         if len(set(keys)) < len(keys) or not self.seen.keys().isdisjoint(keys):
             for row, key in enumerate(keys):
                 if key in self.seen:
-                    self._raise_again(key, places, row)
+                    self._raise_again(key, places, row, numbered=numbered)
                 self.seen[key] = high | places.numbers[row]
         self.seen.update(zip(keys, (high | number for number in places.numbers), strict=True))
 
-    def _raise_again(self, key: tuple[str, str, int], places: Places, row: int) -> None:
+    def _raise_again(self, key: tuple[str, str, int], places: Places, row: int, *, numbered: bool) -> None:
         first = self.seen[key]
         name, number = self.names[first >> LINE_BITS], first & (1 << LINE_BITS) - 1
         in_same = name == places.name and places.form == "{}:{}"
         where = f"on line {number}" if in_same else places.form.format(name, number)
-        sample = f", sample {key[2]}" if key[2] else ""
+        sample = f", sample {key[2]}" if key[2] or numbered else ""
+        hint = "give each a number of its own" if numbered else "number repeats with --samples"
         raise InputError(
-            f"{places[row]}: id {key[0]!r}, system {key[1]!r}{sample} again (first {where}); "
-            "number repeats with --samples, or rename"
+            f"{places[row]}: id {key[0]!r}, system {key[1]!r}{sample} again (first {where}); {hint}, or rename"
         )
