@@ -169,6 +169,13 @@ def test_the_column_of_the_language_is_followed(rows: Path) -> None:
     assert "a text without spaces between words was split at spaces in 4 rows" in without.err
 
 
+def test_a_language_for_bertscore_is_bleus_too(rows: Path) -> None:
+    """And brings no model to metrics that have none."""
+    done = run("score", rows, "-m", "bleu", "-m", "chrf", "--model-lang", "ja")
+    assert done.out.startswith("bleu(lang=ja)|case:mixed|eff:no|tok:ja-mecab")
+    assert "--model-lang: none of chrf has it" in run("score", rows, "-m", "chrf", "--model-lang", "ja").err
+
+
 def test_the_unit_of_counting_is_for_charsim(rows: Path) -> None:
     """Other metrics are scored beside it, in units of their own."""
     done = run("score", rows, "-m", "charsim", "-m", "chrf", "--unit", "grapheme")

@@ -171,6 +171,8 @@ def pick_metrics(
     names = names or ["charsim"]
     given = settings(charsim) | bertscore_parameters(bertscore)
     known = {name: metric_parameters(name) for name in names}
+    if bertscore.model is None and not any("model" in parameters for parameters in known.values()):
+        given.pop("model", None)  # nobody asked for it: it comes with the language
     for option in given:
         if not any(option in parameters for parameters in known.values()):
             shown = {"lang": "model_lang"}.get(option, option).replace("_", "-")
