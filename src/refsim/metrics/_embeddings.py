@@ -1,7 +1,7 @@
 """A BERTScore Scorer: one metric and one set of references whose vectors are worked out once.
 
     references  --prepare, encode-->  texts (R,), repeats (R,), vectors (T, D) each  --save-->  a directory
-    candidates  --encode, match_all-->  P, R (C, R)  --aggregate, rescale-->  PRF (C,)
+    candidates  --encode, _packed.match-->  P, R (C, R)  --aggregate, rescale-->  PRF (C,)
 
 Whatever of the metric depends on other texts or files is fixed when the set is compiled: idf by the references of the
 set, unless an `Idf` is given, and the baseline's three numbers.
@@ -21,8 +21,9 @@ from refsim._version import __version__
 from refsim.errors import CompiledSetError, InputError
 from refsim.metrics._arguments import check_text, check_texts
 from refsim.metrics._idf import Idf
-from refsim.metrics._matching import PRF
+from refsim.metrics._matching import PRF, f_measure
 from refsim.metrics._models import weight_hash
+from refsim.metrics._packed import match, pack, spans
 from refsim.metrics._reference_set import distinct
 from refsim.metrics._store import read_extra, write_set
 
@@ -34,11 +35,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from refsim.metrics._alignment import BERTExplanation, BERTVerdict
+    from refsim.metrics._packed import Packed
     from refsim.metrics._verdict import Language
     from refsim.metrics.bertscore import BERTScore
 
 VECTORS: Final = "vectors.safetensors"
 _AGAIN: Final = "compile the references again"
+# Tokens of candidates whose vectors are held at once.
+_MOST_TOKENS: Final = 2**16
 _NOT_SAVED: Final = ("idf", "preparation", "device", "batch_tokens")
 
 
@@ -61,7 +65,10 @@ class BERTScorer:
         self._counts = np.array(counts, np.int64)
         self._pairs = metric.pairs_with(metric.idf if isinstance(metric.idf, Idf) else None)
         self._pairs.check_lengths(self._texts)
-        self._sides = self._pairs.sides(self._texts, vectors)
+        # Where each reference stands among those that are not empty, which alone have vectors.
+        self._filled = np.flatnonzero([bool(text) for text in self._texts])
+        self._places = {text: i for i, text in enumerate(self._texts)}
+        self._packed = self._pack(self._texts, vectors)
 
     @property
     def metric(self) -> BERTScore:
@@ -96,7 +103,7 @@ class BERTScorer:
     @property
     def nbytes(self) -> int:
         """Bytes of memory held, about."""
-        return sum(side.vectors.nbytes + side.weights.nbytes for side in self._sides.values())
+        return self._packed.nbytes
 
     def __len__(self) -> int:
         """Return the number of references, repeats counted."""
@@ -118,7 +125,7 @@ class BERTScorer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as texts and numbers: a tensor of torch would bring code of its own."""
-        arrays = [self._sides[text].vectors.cpu().numpy() if text else None for text in self._texts]
+        arrays = [vectors.cpu().numpy() for vectors in self._vectors]
         return _unpickled, (self._metric, self._texts, self._counts.tolist(), arrays)
 
     def score(self, candidate: str) -> PRF:
@@ -143,7 +150,8 @@ class BERTScorer:
     def score_matrix(self, candidates: Sequence[str]) -> PRF:
         """Return PRF of arrays (C, R): each candidate against each of the different `references`."""
         texts = check_texts(candidates, "candidates")
-        found = PRF(*map(self._metric.rescaled, range(3), self._matrix(self._metric.prepare_candidates(texts))))
+        different, _, places = distinct(self._metric.prepare_candidates(texts))
+        found = PRF(*(self._metric.rescaled(i, values)[places] for i, values in enumerate(self._matrix(different))))
         self._metric.warn_of(texts)
         return found
 
@@ -153,7 +161,34 @@ class BERTScorer:
         return PRF(*(self._metric.rescaled(i, values)[places] for i, values in enumerate(found)))
 
     def _matrix(self, prepared: Sequence[str]) -> PRF:
-        return self._pairs.score_matrix(prepared, self._texts, self._sides)
+        """Return unscaled PRF (C, R) of different prepared texts against each of the references."""
+        self._pairs.check_lengths(prepared)
+        shape = (len(prepared), len(self._texts))
+        precision, recall = np.zeros(shape), np.zeros(shape)
+        rows = np.flatnonzero([bool(text) for text in prepared])
+        texts = [text for text in prepared if text]
+        for start, stop in spans([len(one.ids) for one in self._pairs.encoder.tokenise(texts)], _MOST_TOKENS):
+            place = np.ix_(rows[start:stop], self._filled)
+            precision[place], recall[place] = match(self._pack(texts[start:stop]), self._packed)
+        return self._finished(prepared, precision, recall)
+
+    def _finished(self, prepared: Sequence[str], precision: NDArray[np.float64], recall: NDArray[np.float64]) -> PRF:
+        """Return PRF (C, R), 1 where a text is the reference itself."""
+        for i, text in enumerate(prepared):
+            if text in self._places:
+                precision[i, self._places[text]] = recall[i, self._places[text]] = 1.0
+        return PRF(precision, recall, f_measure(precision, recall))
+
+    def _pack(self, texts: Sequence[str], vectors: Sequence[torch.Tensor] | None = None) -> Packed:
+        sides = self._pairs.sides(texts, vectors).values()
+        return pack([side.vectors for side in sides], [side.weights for side in sides], _nothing(self._metric))
+
+    @property
+    def _vectors(self) -> list[torch.Tensor]:
+        """The vectors (T, D) of each of the references, of which empty ones have none."""
+        split = iter(self._packed.split())
+        nothing = self._packed.vectors[:0]
+        return [next(split) if text else nothing for text in self._texts]
 
     def _over_references(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._metric.aggregate == "max":
@@ -184,7 +219,11 @@ class BERTScorer:
             raise InputError(
                 "a ceiling needs two references or more; this set has one, which has no others to be compared with"
             )
-        f1 = self._matrix(self._texts).f1
+        shape = (len(self._texts), len(self._texts))
+        precision, recall = np.zeros(shape), np.zeros(shape)
+        filled = np.ix_(self._filled, self._filled)
+        precision[filled], recall[filled] = match(self._packed, self._packed)
+        f1 = self._finished(self._texts, precision, recall).f1
         # One of each reference is taken away from what it is compared with.
         left = np.tile(self._counts, (len(f1), 1)) - np.eye(len(f1), dtype=np.int64)
         if self._metric.aggregate == "max":
@@ -203,12 +242,8 @@ class BERTScorer:
         import torch  # noqa: PLC0415  it is loaded by now
         from safetensors.torch import save  # noqa: PLC0415  comes with transformers
 
-        rows = [self._sides[text].vectors.cpu() for text in self._texts if text]
-        width = self._pairs.encoder.width
-        tensors = {
-            "vectors": torch.cat(rows) if rows else torch.empty(0, width),
-            "lengths": torch.tensor([len(self._sides[text].vectors) if text else 0 for text in self._texts]),
-        }
+        rows = self._vectors
+        tensors = {"vectors": torch.cat(rows).cpu(), "lengths": torch.tensor(list(map(len, rows)))}
         idf = self._metric.idf
         if isinstance(idf, Idf):
             tensors |= {"idf.pieces": torch.from_numpy(idf.pieces), "idf.counts": torch.from_numpy(idf.counts)}
@@ -216,11 +251,18 @@ class BERTScorer:
         write_set(path, header, self._texts, self.weights, {VECTORS: save(tensors)})
 
 
+def _nothing(metric: BERTScore) -> torch.Tensor:
+    """Return the vectors (0, D) of no text, of the type that the metric keeps and where its model is."""
+    import torch  # noqa: PLC0415  as above
+
+    kind = torch.float32 if metric.dtype == "float32" else torch.float16
+    return torch.empty(0, metric.encoder.width, dtype=kind, device=metric.encoder.device)
+
+
 def _unpickled(metric: BERTScore, texts: list[str], counts: list[int], arrays: list[Any]) -> BERTScorer:
     import torch  # noqa: PLC0415  as above
 
-    vectors = [torch.empty(0) if array is None else torch.from_numpy(array) for array in arrays]
-    return BERTScorer(metric, texts, counts, vectors)
+    return BERTScorer(metric, texts, counts, list(map(torch.from_numpy, arrays)))
 
 
 def fixed(metric: BERTScore, references: Sequence[str]) -> BERTScore:
@@ -334,13 +376,12 @@ def _split(
     tokens = encoder.tokenise(texts)
     expected = [len(one.ids) if text else 0 for text, one in zip(texts, tokens, strict=True)]
     vectors, lengths = tensors.get("vectors"), tensors.get("lengths")
-    kind = torch.float32 if metric.dtype == "float32" else torch.float16
     if (
         vectors is None
         or lengths is None
         or lengths.dtype != torch.int64
         or lengths.tolist() != expected
-        or vectors.dtype != kind
+        or vectors.dtype != _nothing(metric).dtype
         or tuple(vectors.shape) != (sum(expected), encoder.width)
     ):
         shape = f"({sum(expected)}, {encoder.width})"
