@@ -114,7 +114,7 @@ def test_texts_that_are_cut_are_counted_once(model: str) -> None:
     [
         (["one"], {}, 9, "two different texts"),
         ([" a cat", "a cat ", ""], {}, 9, "found 1"),
-        (LINES, {}, 0, "pairs is 0"),
+        (LINES, {}, 0, "pairs=0"),
         (LINES, {"idf": "references"}, 9, "without idf"),
         (LINES, {"rescale": True, "baseline": (0.1, 0.1, 0.1)}, 9, "without rescaling"),
     ],

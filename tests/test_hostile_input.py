@@ -18,10 +18,13 @@ from refsim._printable import percent, printable
 from refsim.cli._app import _show_warning
 from refsim.cli._report import note_skipped
 from refsim.errors import InputError
+from refsim.metrics._baseline import fit_baseline
 from refsim.output.tables import print_systems
+from refsim.readers import Fields, read_texts
 from refsim.results import Systems, SystemScore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ESCAPES = "\x1b[2J\r\x9b1A\u202e\u2066\x07\x00\u2028\ud800"
@@ -152,6 +155,64 @@ def test_judging_no_rows_checks_its_arguments(wrong: dict[str, Any]) -> None:
     """A mistake is found on the first day, not on the first row."""
     with pytest.raises(InputError, match=f"{next(iter(wrong))} is"):
         refsim.Charsim().judge_batch([], [], **wrong)
+
+
+ROWS = [{"id": "1", "candidate": "a", "references": ["b"]}]
+WHOLE: dict[str, Callable[[Any], object]] = {
+    "batch_size": lambda wrong: refsim.read(ROWS, batch_size=wrong),
+    "num_candidates": lambda wrong: refsim.read("a.txt", num_candidates=wrong),
+    "threads": lambda wrong: refsim.evaluate(ROWS, threads=wrong),
+    "max_order": lambda wrong: refsim.Charsim(max_order=wrong),
+    "top_k": lambda wrong: refsim.Charsim().score_matrix(["a"], ["b"], top_k=wrong),
+    "share": lambda wrong: refsim.Charsim().explain("a", ["b"], share=wrong),
+    "at_least": lambda wrong: refsim.Charsim().judge("a", ["b"], wrong),
+    r"weights\[0\]": lambda wrong: refsim.Charsim().consensus(["a", "b"], weights=[wrong, 1]),
+    "pairs": lambda wrong: fit_baseline(refsim.BERTScore(), ["a", "b"], pairs=wrong),
+    "seed": lambda wrong: fit_baseline(refsim.BERTScore(), ["a", "b"], seed=wrong),
+    "batch_tokens": lambda wrong: refsim.BERTScore(batch_tokens=wrong),
+    "layer": lambda wrong: refsim.BERTScore(layer=wrong),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("wrong", ["2", -1, True, [1], 1j, float("nan"), b"2"])
+def test_what_is_no_number_is_named(name: str, wrong: Any) -> None:  # noqa: ANN401
+    """Digits between quotes are no number to code, and True is none either: an InputError with the argument's name."""
+    with pytest.raises(InputError, match=name):
+        WHOLE[name](wrong)
+
+
+NAMES: dict[str, Callable[[Any], object]] = {
+    "format": lambda wrong: refsim.read(ROWS, format=wrong),
+    "on_missing": lambda wrong: refsim.read(ROWS, on_missing=wrong),
+    "on is": lambda wrong: refsim.read(ROWS, references="a.txt", on=wrong),
+    "reference_field": lambda wrong: refsim.read(ROWS, reference_field=wrong),
+    "fields": lambda wrong: refsim.read(ROWS, fields=wrong),
+    "progress": lambda wrong: refsim.read(ROWS, progress=wrong),
+    "candidate is": lambda wrong: Fields(candidate=wrong),
+    "references is": lambda wrong: Fields(references=[wrong]),
+    "field is": lambda wrong: read_texts("a.txt", field=wrong),
+    "path is": refsim.load,
+    "metric": lambda wrong: refsim.evaluate(ROWS, wrong),
+    "rows": lambda wrong: refsim.Batch.from_rows([wrong]),
+    "candidates": lambda wrong: refsim.Batch.from_lists(candidates=wrong),
+    "extra": lambda wrong: refsim.Batch.from_lists(candidates=["a"], extra=wrong),
+    "frame": refsim.Batch.from_pandas,
+    "table": refsim.Batch.from_arrow,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("wrong", [1, 2.5, b"a", {1: 2}, [None]])
+def test_arguments_of_another_type_are_named(name: str, wrong: Any) -> None:  # noqa: ANN401
+    """An InputError at the call, not a TypeError from somewhere inside."""
+    with pytest.raises(InputError, match=name):
+        NAMES[name](wrong)
+
+
+def test_more_rows_than_a_machine_counts_are_all_rows() -> None:
+    """A batch of any size is one batch."""
+    assert [len(batch) for batch in refsim.read(ROWS, batch_size=10**30)] == [1]
 
 
 @pytest.mark.parametrize("wrong", [None, 1, b"a", ["a"], float("nan")])

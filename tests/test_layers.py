@@ -27,7 +27,7 @@ FILES = {"_atomic", "_columns"}  # how files are replaced, and columns become JS
 MAY_IMPORT = {
     "errors": set[str](),
     "_version": set[str](),
-    "_numbers": set[str](),
+    "_numbers": BASE,
     "_printable": set[str](),
     "_atomic": BASE,
     "_columns": BASE | {"_atomic"},

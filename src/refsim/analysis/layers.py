@@ -83,7 +83,7 @@ def tune(
     group is left.
     """
     table = np.stack([np.asarray(values, np.float64) for values in scores], axis=1)
-    people = np.asarray(human, np.float64)
+    people = _numbers_of(human)
     found: dict[str, NDArray[np.float64]] = {}
     left_out: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -102,6 +102,16 @@ def tune(
     told = [GroupRow(name, counts[name], _numbers(values[:, 2, column])) for name, values in found.items()]
     best = rows[_first_highest(means[:, 2, column])]
     return Tuning(rows, told if groups is not None else [], left_out, statistic, best)
+
+
+def _numbers_of(human: object) -> NDArray[np.float64]:
+    try:
+        people = np.asarray(human, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"human scores: {error}; expected a number for each row") from error
+    if people.ndim != 1:
+        raise InputError(f"human scores: an array of {people.ndim} dimensions; expected a number for each row")
+    return people
 
 
 def _places(groups: Sequence[object] | None, count: int) -> dict[str, list[int]]:

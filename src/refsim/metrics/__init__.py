@@ -15,12 +15,13 @@ import dataclasses
 import difflib
 import importlib
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from refsim.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from importlib.metadata import EntryPoint
 
     from refsim.metric import Metric
@@ -78,7 +79,8 @@ def parse_metric(text: str, defaults: Mapping[str, object] | None = None) -> Met
     `defaults` are parameters for those that the text leaves out; they must suit the metric. Raises InputError
     for an unknown name or parameter, with the nearest known one, and for a value that the metric refuses.
     """
-    match = _CALL.fullmatch(text)
+    given: object = text
+    match = _CALL.fullmatch(text) if isinstance(given, str) else None
     if match is None:
         raise InputError(f"metric {text!r}: expected a name with parameters in brackets, as in charsim(form=base)")
     constructor = find_constructor(match["name"])
@@ -109,11 +111,13 @@ def make_metrics(metrics: Iterable[str | Metric] | str | Metric) -> dict[str, Me
 
     Raises InputError for a metric that is given twice, for its columns would have one name.
     """
-    alone = isinstance(metrics, str) or hasattr(metrics, "measure")
+    alone = isinstance(metrics, str) or hasattr(metrics, "measure") or not isinstance(metrics, Iterable)
     items = cast("Iterable[str | Metric]", [metrics] if alone else metrics)
     labelled: dict[str, Metric] = {}
     for item in items:
-        metric = parse_metric(item) if isinstance(item, str) else item
+        # A class has `measure` too, but no parameters.
+        made = hasattr(item, "measure") and not isinstance(item, type)
+        metric = cast("Metric", item) if made else parse_metric(cast("str", item))
         if str(metric) in labelled:
             raise InputError(f"metric {metric} is given twice; name each once")
         labelled[str(metric)] = metric

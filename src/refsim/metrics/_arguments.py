@@ -6,6 +6,7 @@ missing value, a number or bytes never are, and nothing is cut to the shorter of
 
 from __future__ import annotations
 
+import os
 import reprlib
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -73,6 +74,14 @@ def check_share(share: object, place: str = "share") -> None:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         message = f"{place} is {share!r}; expected a number above 0 and at most 1"
         raise InputError(message)
+
+
+def check_path(path: object) -> str | os.PathLike[str]:
+    """Return the value if it is the name of a file or directory; else raise InputError."""
+    if not isinstance(path, str | os.PathLike):
+        message = f"path is {found(path)}; expected a str or a Path"
+        raise InputError(message)
+    return path
 
 
 def check_references(references: object, place: str = "references") -> list[str]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from refsim._atomic import replacing
+from refsim._numbers import check_whole
 from refsim._version import __version__
 from refsim.errors import InputError
 from refsim.metrics._encoder import clean
@@ -108,8 +109,9 @@ def fit_baseline(  # noqa: PLR0913  what is fitted, and how it is told
     called with the number of pairs done and of all. Raises InputError for fewer than two different texts, and for a
     metric with idf or rescaling.
     """
+    pairs, seed = check_whole(pairs, "pairs"), check_whole(seed, "seed", 0)
     lines = list(dict.fromkeys(text for text in map(clean, texts) if text))
-    _check(metric, lines, pairs)
+    _check(metric, lines)
     most = len(lines) * (len(lines) - 1)
     exhaustive, pairs = pairs >= most, min(pairs, most)
     means: list[NDArray[np.float64]] = []
@@ -151,11 +153,9 @@ def corpus_hash(lines: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _check(metric: BERTScore, lines: Sequence[str], pairs: int) -> None:
+def _check(metric: BERTScore, lines: Sequence[str]) -> None:
     if len(lines) < 2:  # noqa: PLR2004  a pair
         raise InputError(f"a baseline needs two different texts or more, better thousands; found {len(lines)}")
-    if pairs < 1:
-        raise InputError(f"pairs is {pairs}; expected a whole number from 1 on")
     if metric.idf is not None or metric.rescale:
         raise InputError(f"{metric}: a baseline is fitted without idf and without rescaling; leave them out")
 

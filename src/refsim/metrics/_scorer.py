@@ -187,7 +187,8 @@ class CharsimScorer:
         return int(self.sums.holders(found.where[-1:])[0]) if found.lengths[-1] == len(codes) else 0
 
     def shared(self, share: float) -> Shared:
-        """Return the longest strings that at least this share of the references hold."""
+        """Return the longest strings that at least this share of the references hold, above 0 and at most 1."""
+        check_share(share)
         # The product of a decimal share and a count may miss a whole number by a rounding.
         least = math.ceil(round(share * len(self), 9))
         if least not in self._shared:

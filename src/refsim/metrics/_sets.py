@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from refsim.errors import CompiledSetError, InputError
+from refsim.metrics._arguments import check_path
 from refsim.metrics._store import read_set
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def load(path: str | os.PathLike[str], *, model: str | None = None) -> Any:  # n
     CompiledSetError for a set that is damaged, of another format, prepared by other Unicode tables or from another
     model than the one that is here, InputError where the model is not on this machine.
     """
-    header, texts, weights = read_set(path)
+    header, texts, weights = read_set(check_path(path))
     kind = header.get("metric")
     if kind == "charsim":
         from refsim.metrics.charsim import load_charsim  # noqa: PLC0415  the metric that is needed, alone

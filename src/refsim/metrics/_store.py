@@ -23,6 +23,7 @@ import numpy as np
 
 from refsim._atomic import replacing_directory, resolved
 from refsim.errors import CompiledSetError, InputError
+from refsim.metrics._arguments import check_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ def write_set(
     `extra` are files that a metric has beside the texts; `_EXTRA` knows their names.
     """
     # Where the name leads, for "new/.." is what is here already, and so is a link.
-    target = resolved(path)
+    target = resolved(check_path(path))
     if target.exists() and not (target / _HEADER).is_file():
         message = f"{target}: exists and is not a compiled set; give another name, or remove it first"
         raise InputError(message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from refsim.errors import InputError
 from refsim.readers import _join
@@ -13,7 +13,7 @@ from refsim.readers._lines import batched, lines
 from refsim.readers._open import Input, labels
 from refsim.readers._tables import chunks
 from refsim.readers._text import parallel
-from refsim.segments import Batch, Chunk, Keys
+from refsim.segments import Batch, Chunk, Keys, as_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,11 +58,12 @@ def _check_all_text(sources: list[Input], kinds: list[str]) -> None:
 def _names(sources: list[Input], job: Job) -> Sequence[str]:
     if job.systems is None:
         return labels(sources)
-    if isinstance(job.systems, str) or len(job.systems) != len(sources):
+    names = as_list(job.systems)
+    if names is None or len(names) != len(sources) or not all(isinstance(name, str) for name in names):
         raise InputError(f"systems={job.systems!r}; one name for each of {len(sources)} files is expected")
-    if len(set(job.systems)) < len(job.systems):
-        raise InputError(f"systems={list(job.systems)!r}; each name once is expected")
-    return job.systems
+    if len(set(names)) < len(names):
+        raise InputError(f"systems={names!r}; each name once is expected")
+    return cast("list[str]", names)
 
 
 def _text(systems: dict[str, Input], job: Job, opened: ExitStack) -> Iterator[Batch]:

@@ -18,6 +18,7 @@ from refsim.errors import InputError
 from refsim.readers._detect import detect
 from refsim.readers._lines import lines
 from refsim.readers._open import Input
+from refsim.readers._presets import PLAIN
 from refsim.readers._tables import chunks
 from refsim.segments import (
     USUAL_IN_REFERENCE_FILES,
@@ -27,6 +28,8 @@ from refsim.segments import (
     Places,
     Selector,
     bind_references,
+    check_choice,
+    check_name,
     labels,
     listed,
     references_of,
@@ -111,6 +114,9 @@ def read_references(
     header: bool = True,
 ) -> dict[str, list[str]]:
     """Return the texts of each key, keys and texts in the order of the files."""
+    if on is None:
+        raise InputError("on is None; the name of the column of keys is expected")
+    check_name(on, "on")
     table: defaultdict[str, list[str]] = defaultdict(list)
     for chunk, texts in _all_rows(files, format, field, header=header):
         for key, more in zip(keys_of(chunk, on), texts, strict=True):
@@ -156,6 +162,8 @@ def _all_rows(
     *,
     header: bool,
 ) -> Iterator[tuple[Chunk, list[list[str]]]]:
+    check_choice(format, "format", PLAIN)
+    check_name(name, "field")
     for target in _as_files(files):
         source = Input(target)
         try:

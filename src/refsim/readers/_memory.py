@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from refsim.errors import InputError
 from refsim.readers import _join
-from refsim.segments import Assembler, Batch, Chunk, Fields, Keys, Places, describe
+from refsim.segments import Assembler, Batch, Chunk, Fields, Keys, Places, describe, rows_of
 
 if TYPE_CHECKING:
     from refsim.readers._job import Job
@@ -71,9 +71,7 @@ def _of_dicts(rows: Iterator[Any], size: int) -> Iterator[Chunk | Batch]:
         if all(isinstance(one, Batch) for one in run):
             yield from run
             continue
-        numbers = range(done, done + len(run))
-        for number, row in zip(numbers, run, strict=True):
-            if not isinstance(row, Mapping):
-                raise InputError(f"rows[{number}] is {describe(row)}; a dict is expected, one a segment")
-        yield Chunk.from_rows([dict(row) for row in run], Places("rows", numbers, "{}[{}]"), numbers)
+        made = [dict(row) for row in rows_of(run, done)]
+        numbers = range(done, done + len(made))
+        yield Chunk.from_rows(made, Places("rows", numbers, "{}[{}]"), numbers)
         done = numbers.stop

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from refsim._numbers import check_whole
 from refsim.errors import InputError
 from refsim.readers._files import from_files
 from refsim.readers._job import Job
 from refsim.readers._memory import from_memory, rows_in
 from refsim.readers._presets import FORMATS, PLAIN, PRESETS, Preset
-from refsim.segments import Batch, Fields
+from refsim.segments import Batch, Fields, check_choice, check_name, describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,16 +85,19 @@ def read(  # noqa: PLR0913  # the options of the command line, each by its name
 
     Everything that is wrong with the input raises InputError.
     """
-    for name, value, known in (
-        ("format", format, FORMATS),
-        ("reference_format", reference_format, PLAIN),
-        ("on_missing", on_missing, ("error", "skip")),
-    ):
-        if value not in (None, *known):
-            raise InputError(f"{name}={value!r}; one of {', '.join(known)} is expected")
-    for name, number in (("batch_size", batch_size), ("num_candidates", num_candidates)):
-        if number is not None and number < 1:
-            raise InputError(f"{name}={number}; 1 or more is expected")
+    check_choice(format, "format", FORMATS)
+    check_choice(reference_format, "reference_format", PLAIN)
+    check_choice(on_missing, "on_missing", ("error", "skip"))
+    check_name(on, "on")
+    check_name(reference_field, "reference_field")
+    # More rows than a machine counts are all rows.
+    batch_size = min(check_whole(batch_size, "batch_size"), sys.maxsize)
+    if num_candidates is not None:
+        num_candidates = check_whole(num_candidates, "num_candidates")
+    if not isinstance(fields, Fields | None):
+        raise InputError(f"fields is {describe(fields)}; refsim.readers.Fields(candidate=...) is expected")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is {describe(progress)}; a function of two numbers is expected")
     preset = PRESETS.get(format or "", Preset(format=format))
     given = [] if references is None else _as_targets(references)
     if format == "pfgen":

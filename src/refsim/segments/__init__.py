@@ -14,10 +14,19 @@ passes batches between machines or writes them down. Nothing here loads pyarrow 
 
 from refsim.segments._assemble import Assembler
 from refsim.segments._batch import Batch, Places, Segment
-from refsim.segments._checks import describe, is_null, labels, text_of
+from refsim.segments._checks import (
+    MISSING,
+    as_list,
+    check_choice,
+    check_name,
+    describe,
+    is_null,
+    labels,
+    rows_of,
+    text_of,
+)
 from refsim.segments._chunk import Chunk, Lookup
 from refsim.segments._fields import (
-    MISSING,
     NUMBERED,
     USUAL,
     USUAL_IN_REFERENCE_FILES,
@@ -46,12 +55,16 @@ __all__ = [
     "Places",
     "Segment",
     "Selector",
+    "as_list",
     "bind",
     "bind_references",
+    "check_choice",
+    "check_name",
     "describe",
     "is_null",
     "labels",
     "listed",
     "references_of",
+    "rows_of",
     "text_of",
 ]

@@ -81,7 +81,9 @@ def _anything(values: list[object]) -> tuple[Any, bytes]:
 
 
 def is_own(table: Any) -> bool:  # noqa: ANN401
-    """Whether a table was made by `to_table`."""
+    """Whether a table was made by `to_table`; raises InputError for what is no table."""
+    if not (hasattr(table, "schema") and hasattr(table, "num_rows")):
+        raise InputError(f"table is {_checks.describe(table)}; a pyarrow Table is expected")
     return MARK in (table.schema.metadata or {})
 
 
@@ -167,6 +169,8 @@ def _different_names(table: Any) -> list[str]:  # noqa: ANN401
 
 def chunk_of_frame(frame: Any) -> Chunk:  # noqa: ANN401  # pandas may be absent
     """Return the columns of a pandas DataFrame."""
+    if not (hasattr(frame, "iloc") and hasattr(frame, "columns")):
+        raise InputError(f"frame is {_checks.describe(frame)}; a pandas DataFrame is expected")
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise InputError(f"two columns of the frame have one name: {listed(names)}")

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Literal
 from refsim.errors import InputError
 from refsim.segments import _checks
 from refsim.segments._batch import Batch, Places
-from refsim.segments._fields import MISSING, OPTIONAL, Binding, Fields, bind, listed
+from refsim.segments._checks import MISSING
+from refsim.segments._fields import OPTIONAL, Binding, Fields, bind, listed
 from refsim.segments._keys import Keys
 from refsim.segments._references import from_columns as references_from_columns
 

@@ -199,7 +199,6 @@ class Batch:
         from refsim.segments import _lists  # noqa: PLC0415  # the constructors stand one layer above the value
 
         given: dict[str, Sequence[Any] | None] = {
-            "candidates": candidates,
             "references": references,
             "ids": ids,
             "systems": systems,
@@ -210,15 +209,18 @@ class Batch:
             "langs": langs,
         }
         columns = {name: column for name, column in given.items() if column is not None}
-        return _lists.from_lists(columns, extra or {})
+        return _lists.from_lists({"candidates": candidates, **columns}, {} if extra is None else extra)
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, object]], fields: Fields | None = None) -> Batch:
         """Return a batch of dicts; messages name `rows[3]`."""
-        from refsim.segments import _assemble, _chunk  # noqa: PLC0415  # as above
+        from refsim.segments import _assemble, _checks, _chunk  # noqa: PLC0415  # as above
 
-        numbers = range(len(rows))
-        return _assemble.from_columns(_chunk.Chunk.from_rows(rows, Places("rows", numbers, "{}[{}]"), numbers), fields)
+        checked = _checks.rows_of(rows)
+        numbers = range(len(checked))
+        return _assemble.from_columns(
+            _chunk.Chunk.from_rows(checked, Places("rows", numbers, "{}[{}]"), numbers), fields
+        )
 
     @classmethod
     def from_pandas(cls, frame: Any, fields: Fields | None = None) -> Batch:  # noqa: ANN401  # pandas may be absent

@@ -7,11 +7,12 @@ when something is wrong, or rare.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from refsim._numbers import whole_number
 from refsim.errors import InputError
-from refsim.segments._fields import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MANY_BITS = 1000
+
+
+class Missing(Enum):
+    """The value of a cell that is not there at all, which is neither null nor an empty text."""
+
+    MISSING = "nothing"
+
+
+MISSING: Final = Missing.MISSING
 
 
 def is_null(value: object) -> bool:
@@ -65,6 +75,18 @@ def as_list(value: object) -> list[object] | None:
         return list(value)
     made: object = value.tolist() if type(value).__module__ == "numpy" and hasattr(value, "tolist") else None
     return made if isinstance(made, list) else None
+
+
+def check_name(value: object, name: str) -> None:
+    """Raise InputError unless an argument is the name of a column, or None."""
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{name} is {describe(value)}; the name of a column is expected")
+
+
+def check_choice(value: object, name: str, known: Sequence[str]) -> None:
+    """Raise InputError unless an argument is one of those known, or None."""
+    if value is not None and not (isinstance(value, str) and value in known):
+        raise InputError(f"{name}={value!r}; one of {', '.join(known)} is expected")
 
 
 def _at(place: str, what: str) -> str:
@@ -154,6 +176,20 @@ def list_of_texts(value: object, what: str, place: str) -> list[str]:
     if set(map(type, listed)) <= {str}:
         return listed  # type: ignore[return-value]  # the line above has looked
     return [text_of(text, f"{what}[{index}]", place) for index, text in enumerate(listed)]
+
+
+def rows_of(values: object, first: int = 0) -> list[Mapping[str, object]]:
+    """Return rows that are dicts, the first of which is number `first` in messages."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"rows is {describe(values)}; a list of dicts is expected, one a segment")
+    rows = list(values)
+    for number, row in enumerate(rows, first):
+        if not isinstance(row, Mapping):
+            raise InputError(f"rows[{number}] is {describe(row)}; a dict is expected, one a segment")
+        for name in row:
+            if not isinstance(name, str):
+                raise InputError(f"rows[{number}] has {describe(name)} for the name of a column; a text is expected")
+    return rows
 
 
 def _each(values: Sequence[object], fine: set[type], convert: Callable[[object, int], T]) -> list[T]:

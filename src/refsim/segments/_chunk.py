@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from refsim.segments._fields import MISSING
+from refsim.segments._checks import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,23 +11,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from refsim._numbers import whole_number
 from refsim.errors import InputError
+from refsim.segments._checks import MISSING, as_list, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-
-class Missing(Enum):
-    """The value of a cell that is not there at all, which is neither null nor an empty text."""
-
-    MISSING = "nothing"
-
-
-MISSING: Final = Missing.MISSING
 
 # Usual names per part; the part's own name comes first and wins.
 USUAL: dict[str, tuple[str, ...]] = {
@@ -68,6 +60,14 @@ class Fields:
     group: str | None = None
     human: str | None = None
     lang: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no name."""
+        for part in (one for one in self.__dataclass_fields__ if one != "references"):
+            check_name(getattr(self, part), part)
+        names = self.references
+        for name in [names] if names is None or isinstance(names, str) else as_list(names) or [names]:
+            check_name(name, "references")
 
 
 @dataclass(frozen=True, slots=True)

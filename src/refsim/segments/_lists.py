@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from refsim.errors import InputError
@@ -10,7 +12,7 @@ from refsim.segments._batch import Batch, Places
 from refsim.segments._keys import Keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 PARTS: dict[str, tuple[str, Callable[..., list[Any]]]] = {
     "sources": ("source", _checks.texts_or_null),
@@ -22,7 +24,12 @@ PARTS: dict[str, tuple[str, Callable[..., list[Any]]]] = {
 
 def from_lists(columns: dict[str, Sequence[Any]], extra: Mapping[str, Sequence[Any]]) -> Batch:
     """Return the batch of columns by the names that `Batch.from_lists` gives them; `candidates` is among them."""
-    size = _common_length({**columns, **extra})
+    if not isinstance(extra, Mapping):
+        raise InputError(f"extra is {_checks.describe(extra)}; a dict of columns by name is expected")
+    for name in extra:
+        _checks.text_of(name, "the name of a column of extra", f"extra[{name!r}]")
+    size = _common_length(columns)
+    _common_length({"candidates": columns["candidates"]} | {f"extra[{name!r}]": extra[name] for name in extra})
 
     def places(name: str) -> Places:
         return Places(name, range(size), "{}[{}]")
@@ -53,7 +60,7 @@ def from_lists(columns: dict[str, Sequence[Any]], extra: Mapping[str, Sequence[A
 def _common_length(columns: Mapping[str, Sequence[Any]]) -> int:
     size = 0
     for name, column in columns.items():
-        if isinstance(column, str | bytes):
+        if isinstance(column, str | bytes | Mapping | AbstractSet) or not hasattr(column, "__len__"):
             raise InputError(f"{name} is {_checks.describe(column)}; a list is expected, one entry a segment")
         if name == "candidates":
             size = len(column)
