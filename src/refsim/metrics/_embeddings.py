@@ -20,6 +20,7 @@ import numpy as np
 from refsim._version import __version__
 from refsim.errors import CompiledSetError, InputError
 from refsim.metrics._arguments import check_text, check_texts
+from refsim.metrics._encoder import clean
 from refsim.metrics._idf import Idf
 from refsim.metrics._matching import PRF, f_measure
 from refsim.metrics._models import weight_hash
@@ -311,7 +312,7 @@ def load_embeddings(
 
     tensors = _read_tensors(path, header)
     try:
-        parameters = {**header["parameters"], **({} if model is None else {"model": model})}
+        parameters = _parameters(header) | ({} if model is None else {"model": model})
         documents = header["idf_documents"]
         idf = None if documents is None else _read_idf(documents, tensors)
         metric = BERTScore(**parameters, idf=idf, preparation=Preparation(**header["preparation"]))
@@ -327,6 +328,14 @@ def load_embeddings(
     return BERTScorer(metric, texts, counts, _split(path, tensors, texts, metric))
 
 
+def _parameters(header: Mapping[str, Any]) -> dict[str, Any]:
+    parameters: dict[str, Any] = {**header["parameters"]}
+    # No set that was saved names a file, and none gets one read.
+    if isinstance(parameters.get("baseline"), str):
+        raise TypeError("its baseline is a file, not three numbers")
+    return parameters
+
+
 def _read_tensors(path: str | os.PathLike[str], header: Mapping[str, Any]) -> dict[str, torch.Tensor]:
     from refsim.metrics._loading import load_torch  # noqa: PLC0415  which reports the extra that is missing
 
@@ -336,16 +345,18 @@ def _read_tensors(path: str | os.PathLike[str], header: Mapping[str, Any]) -> di
 
     try:
         tensors: dict[str, torch.Tensor] = load(read_extra(path, VECTORS, header))
-    except (SafetensorError, ValueError, KeyError) as error:
-        if isinstance(error, CompiledSetError):
-            raise
-        raise CompiledSetError(f"{path}/{VECTORS}: cannot be read ({error}); {_AGAIN}") from error
+    except CompiledSetError:
+        raise
+    # safetensors checks offsets and sizes; what it passes may still be no type or shape of torch.
+    except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        why = str(error).split("\n", 1)[0]
+        raise CompiledSetError(f"{path}/{VECTORS}: cannot be read ({why}); {_AGAIN}") from error
     return tensors
 
 
 def _read_idf(documents: object, tensors: Mapping[str, torch.Tensor]) -> Idf:
     pieces, counts = (tensors[f"idf.{name}"].numpy() for name in ("pieces", "counts"))
-    if not isinstance(documents, int) or isinstance(documents, bool) or documents < 0:
+    if not isinstance(documents, int) or isinstance(documents, bool) or not 0 <= documents < 2**53:
         raise ValueError(f"idf of {documents!r} documents")
     if pieces.dtype != np.int64 or counts.dtype != np.int64 or pieces.ndim != 1 or pieces.shape != counts.shape:
         raise ValueError("idf's tables are not int64 of equal length")
@@ -356,7 +367,10 @@ def _read_idf(documents: object, tensors: Mapping[str, torch.Tensor]) -> Idf:
 
 def _check_model(path: str | os.PathLike[str], metric: BERTScore, made_with: Mapping[str, object]) -> None:
     """Raise CompiledSetError unless the model that is here is the one that the vectors come from."""
-    here = _header(metric, 0)["made_with"]
+    try:
+        here = _header(metric, 0)["made_with"]
+    except InputError as error:
+        raise InputError(f"{path}: candidates need the model that it was compiled with, and {error}") from error
     differ = [name for name in here if made_with.get(name) != here[name]]
     if differ:
         name = differ[0]
@@ -373,6 +387,8 @@ def _split(
     import torch  # noqa: PLC0415  as above
 
     encoder = metric.encoder
+    if any(text != clean(text) for text in texts):
+        raise CompiledSetError(f"{path}: a reference has outer white space or half a surrogate pair; {_AGAIN}")
     tokens = encoder.tokenise(texts)
     expected = [len(one.ids) if text else 0 for text, one in zip(texts, tokens, strict=True)]
     vectors, lengths = tensors.get("vectors"), tensors.get("lengths")
