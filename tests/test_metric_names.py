@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from refsim.errors import InputError
 from refsim.metrics import make_metrics, metric_names, parse_metric
+from refsim.metrics.bertscore import BERTScore
 from refsim.metrics.charsim import Charsim
 from refsim.text import Preparation
 
@@ -60,6 +62,41 @@ def test_a_name_with_parameters_is_a_metric(text: str, metric: Charsim) -> None:
 def test_the_short_name_of_a_metric_names_it(metric: Charsim) -> None:
     """What str() gives can be given back, versions of Unicode included."""
     assert parse_metric(str(metric)) == metric
+
+
+# Names of models and files are anyone's, and some look like other values.
+NAMES = ANYTHING | st.sampled_from(
+    ["true", "None", "3", ".5", "...", "(1, 2)", "1e5", " a", "a ", "a b", "''", "'q'", "\"'", "a=b", "a,b", "C:\\new"]
+)
+SHARES = st.floats(-1, 1, exclude_max=True)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"model": NAMES},
+        optional={
+            "layer": st.just("auto") | st.integers(0, 100),
+            "lang": st.sampled_from(["en", "en-sci", "none", "true"]),
+            "idf": st.just("references"),
+            "rescale": st.sampled_from([True]),
+            "baseline": st.tuples(SHARES, SHARES, SHARES) | NAMES,
+            "aggregate": st.just("mean"),
+            "long_text": st.sampled_from(["window", "error"]),
+            "special_tokens": st.just("parse"),
+            "dtype": st.sampled_from(["float16", "int8"]),
+            "preparation": st.builds(Preparation, extract=st.lists(STEPS, max_size=2), casefold=st.booleans()),
+        },
+    )
+)
+def test_the_short_name_of_bertscore_names_it(parameters: dict[str, Any]) -> None:
+    """Whatever its model and its baseline are called; parameters that do not go together are refused, and no metric."""
+    try:
+        metric = BERTScore(**parameters)
+    except InputError:
+        reject()
+    assert parse_metric(str(metric)) == metric
+    assert "|" not in str(metric)
+    assert str(metric).isprintable()
 
 
 def test_backslashes_are_not_multiplied() -> None:

@@ -230,12 +230,17 @@ def sign(steps: Sequence[str], no_extract: str) -> list[str]:
         return []
     # No more backslashes than it takes: what `parse_steps` reads as the pattern's own stays single.
     joined = ";".join(re.sub(r"\\(?=[\\;]|\Z)|;", r"\\\g<0>", step) for step in steps)
-    literal = json.dumps(joined, ensure_ascii=False)[1:-1].replace('\\"', "\\u0022")
+    return [f"extract={quoted(joined)}", *([] if no_extract == "keep" else [f"no_extract={no_extract}"])]
+
+
+def quoted(text: str) -> str:
+    """Return a text between quotes as `parse_metric` reads it back; what ends it, or a signature's part, is escaped."""
+    literal = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', "\\u0022")
     shown = "".join(
         c if c not in "|()" and c.isprintable() else f"\\u{ord(c):04x}" if ord(c) <= _PLANE else f"\\U{ord(c):08x}"
         for c in literal
     )
-    return [f'extract="{shown}"', *([] if no_extract == "keep" else [f"no_extract={no_extract}"])]
+    return f'"{shown}"'
 
 
 def parse_steps(joined: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from refsim._version import __version__
 from refsim.errors import InputError
+from refsim.extraction import quoted
 from refsim.metric import Stats, Total
 from refsim.metrics._arguments import check_references, check_rows, check_text, check_texts
 from refsim.metrics._coverage import MOST_OUTSIDE, share_outside
@@ -515,5 +516,6 @@ def _written(value: object) -> str:
         return f'"{", ".join(map(repr, value))}"'
     if not isinstance(value, str):
         return str(value)
-    plain = _BARE.fullmatch(value) is not None and value.lower() not in {"true", "false", "none"}
-    return value if plain else f"'{value}'" if '"' in value else f'"{value}"'
+    from refsim.metrics import read_value  # noqa: PLC0415  the registry stands above the metrics
+
+    return value if _BARE.fullmatch(value) and read_value(value) == value else quoted(value)
