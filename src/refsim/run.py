@@ -258,7 +258,8 @@ class _Ceilings:
         seen: dict[int, float] = {}
         current: dict[tuple[str, ...], float] = {}
         references = batch.references
-        for texts in references:
+        # Backwards, for what a model made of the last rows of the batch is what it still keeps.
+        for texts in reversed(references):
             if id(texts) not in seen:
                 key = tuple(texts)
                 known = self._last.get(key)
