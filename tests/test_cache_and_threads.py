@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -118,3 +119,40 @@ def test_the_environment_sets_threads_or_says_why_not(value: str, monkeypatch: p
         _threads.thread_count(None)
     monkeypatch.setenv("REFSIM_THREADS", "3")
     assert _threads.thread_count(None) == 3
+
+
+def test_an_interrupt_does_not_wait_for_long_work() -> None:
+    """The kernel hears no signals, so the main thread waits for another one that runs it."""
+    gate, threads = threading.Event(), []
+
+    def work() -> None:
+        threads.append(threading.current_thread())
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        gate.wait(60)
+
+    with pytest.raises(KeyboardInterrupt):
+        _threads.interruptible(work, 10**6)
+    assert threads[0].is_alive()
+    gate.set()
+    threads[0].join()
+
+
+def test_short_work_needs_no_other_thread() -> None:
+    """To start one costs more than a short pair."""
+    assert _threads.interruptible(threading.current_thread, 10) is threading.main_thread()
+    assert _threads.interruptible(threading.current_thread, 10**6) is not threading.main_thread()
+
+
+def test_what_long_work_raises_comes_out() -> None:
+    """As from any call."""
+    with pytest.raises(ZeroDivisionError):
+        _threads.interruptible(lambda: 1 // 0, 10**6)
+
+
+def test_a_long_pair_scores_as_parts_of_it_do() -> None:
+    """Through the other thread the numbers are the same, and an explanation has them too."""
+    candidate, reference = "the cat sat on the mat " * 13_000, "a dog ran under the tree " * 13_000
+    long, short = Charsim(), Charsim(max_order=3)
+    score = long.score(candidate, [reference])
+    assert long.score_batch([candidate, "a"], [[reference], ["a"]], threads=2).tolist() == [score, 1.0]
+    assert short.explain(candidate, [reference]).score == short.score(candidate, [reference])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refsim.metrics._kernel import kernel
-from refsim.metrics._threads import spread
+from refsim.metrics._threads import interruptible, spread
 from refsim.metrics._workspace import RowSpace, forget_row_space, order_weights, row_space
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def score_rows(
     """Return scores (S,): candidate i against `references[row_offsets[i]:row_offsets[i + 1]]`."""
     out = np.empty(len(candidates))
     if len(candidates) == 1:
-        _score_piece(*encode(candidates), *encode(references), row_offsets, form, max_order, out)
+        texts = (*encode(candidates), *encode(references))
+        interruptible(lambda: _score_piece(*texts, row_offsets, form, max_order, out), len(texts[0]) + len(texts[2]))
         return out
     lengths = np.fromiter(map(len, references), np.int64, len(references))
     sizes = np.add.reduceat(lengths, row_offsets[:-1]) if len(candidates) else np.empty(0, np.int64)
@@ -85,6 +86,12 @@ def overlap_alone(
     The last are, for each position of the candidate (T,), the length of the longest match that ends there. With
     no orders the score is 0. Neither text may be empty.
     """
+    return interruptible(lambda: _overlap_alone(codes, reference, orders), len(codes) + len(reference))
+
+
+def _overlap_alone(
+    codes: NDArray[np.int32], reference: NDArray[np.int32], orders: int
+) -> tuple[float, NDArray[np.int64], NDArray[np.int64]]:
     overlaps, lengths = np.empty(orders, np.int64), np.empty(len(codes), np.int64)
     sizes = (len(codes), len(reference), 1)
     top = int(reference.max())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 # Below this many characters a second thread costs more than it brings (starting one: about 50 us).
 _WORTH_A_THREAD = 30_000
+# Below this many characters the kernel is done in half a second, as soon as an interrupt is noticed.
+_WORTH_WAITING = 500_000
+
+T = TypeVar("T")
 
 
 def _usable_cores() -> int:
@@ -46,13 +51,34 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
+def interruptible(work: Callable[[], T], size: int) -> T:
+    """Return `work()`; where it is long, an interrupt (Ctrl-C) need not wait for its end.
+
+    The kernel hears no signals: a pair of 6 million characters kept a terminal for 7 seconds. The main thread, which
+    hears them, waits here instead. Work that was given up comes to its end behind, and nobody takes its result.
+    """
+    if size < _WORTH_WAITING or threading.current_thread() is not threading.main_thread():
+        return work()
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001  raised again where it is waited for
+            done.set_exception(error)
+
+    # No pool: Python waits for the threads of one before it ends.
+    threading.Thread(target=run, daemon=True).start()
+    return done.result()
+
+
 def spread(work: Callable[[int, int], None], sizes: NDArray[np.int64], threads: int | None) -> None:
     """Call `work(start, stop)` on contiguous pieces that cover 0 .. len(sizes), about equal in total size."""
     count = thread_count(threads)
     total = int(sizes.sum())
     pieces = max(1, min(count, len(sizes), total // _WORTH_A_THREAD))
     if pieces == 1:
-        work(0, len(sizes))
+        interruptible(lambda: work(0, len(sizes)), total)
         return
     # Four pieces a thread: texts differ in cost by more than their length tells.
     marks = np.searchsorted(np.cumsum(sizes), np.linspace(0, total, 4 * pieces + 1)[1:-1])
