@@ -246,6 +246,18 @@ def test_scores(name: str, tmp_path: Path) -> None:
     assert "limit:" in metric.signature
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_8_bits(name: str, tmp_path: Path) -> None:
+    """Every family runs with 8-bit layers; its vectors point nearly where those of 32 bits do, and not just there."""
+    place = write_model(tmp_path, name)
+    exact, eight = encoder(place, 2), Encoder(Setting(place, 2, "cpu", "int8", "split", None))
+    tokens = exact.tokenise(TEXTS)
+    for one, other in zip(exact.encode(TEXTS, tokens), eight.encode(TEXTS, tokens), strict=True):
+        cosines = (one * other.float()).sum(-1)
+        assert float(cosines.mean()) > 0.98
+        assert float((one - other.float()).abs().max()) > 1e-4
+
+
 def test_t5_end_token_counts(tmp_path: Path) -> None:
     """By hand: the mean over both words and the end token of the best cosine."""
     place = write_model(tmp_path, "t5")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,23 +91,11 @@ def load_model(torch: Any, setting: Setting, config: Any) -> Any:  # noqa: ANN40
         )
     if getattr(config, "is_encoder_decoder", False) and kind is AutoModel:
         model = model.get_encoder()
-    return _in_8_bits(torch, model) if setting.dtype == "int8" else model
+    if setting.dtype != "int8":
+        return model
+    from refsim.metrics._eight_bits import in_8_bits  # noqa: PLC0415  it imports torch
 
-
-def _in_8_bits(torch: Any, model: Any) -> Any:  # noqa: ANN401  as above
-    """Return a model whose linear layers multiply in 8 bits: weights fixed, activations scaled batch by batch."""
-    engines = torch.backends.quantized
-    before = engines.engine
-    with warnings.catch_warnings():
-        # torch announces that this moves to a package of its own.
-        warnings.simplefilter("ignore")
-        try:
-            # A sixth faster than the default where registers are wide. What packs the weights also multiplies by them.
-            if "onednn" in engines.supported_engines and torch.backends.cpu.get_cpu_capability() == "AVX512":
-                engines.engine = "onednn"
-            return torch.ao.quantization.quantize_dynamic(model.eval(), {torch.nn.Linear}, dtype=torch.qint8)
-        finally:
-            engines.engine = before
+    return in_8_bits(model.eval())
 
 
 def load_tokenizer(setting: Setting, config: Any) -> tuple[Any, int | None, NDArray[np.int64]]:  # noqa: ANN401  as above

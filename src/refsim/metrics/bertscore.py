@@ -74,8 +74,9 @@ class BERTScore:
     by those of another corpus. `rescale` maps a baseline to 0: the published one for `lang`, or `baseline`, (P, R, F1)
     or a file that `refsim baseline fit` wrote. `aggregate` over several references is "max", for P, R and F1 apart, or
     "mean". `long_text` is "truncate" (counted), "window" (overlapping windows) or "error"; `special_tokens` "split"
-    reads "[SEP]" in a text as characters, "parse" as the mark. `dtype` int8 is about twice as fast on a CPU, and its
-    scores differ in the second digit. `preparation` is done to every text first. Raises InputError for other values.
+    reads "[SEP]" in a text as characters, "parse" as the mark. `dtype` int8 is about twice as fast on a CPU, its scores
+    within 0.02 of float32's and mostly 0.002 lower; so is bfloat16, and ten times closer, where a processor multiplies
+    such numbers itself. `preparation` is done to every text first. Raises InputError for other values.
     """
 
     model: str = "minilm"
