@@ -17,7 +17,7 @@ _MOST: Final = 127
 _TINY: Final = 1e-12
 
 
-class EightBitLinear(torch.nn.Module):
+class EightBitLinear(torch.nn.Module):  # type: ignore[misc]  # torch is not looked into
     """Does what a `torch.nn.Linear` did, with numbers of 8 bits."""
 
     bias: torch.Tensor | None
@@ -87,13 +87,15 @@ def _scales(weight: torch.Tensor) -> torch.Tensor:
 
 
 def _packed(weight: torch.Tensor) -> torch.Tensor:
-    return torch.ops.onednn.qlinear_prepack(weight, None)  # type: ignore[no-any-return]  made at run time
+    made: torch.Tensor = torch.ops.onednn.qlinear_prepack(weight, None)
+    return made
 
 
 def _product(whole: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor) -> torch.Tensor:
-    return torch.ops.onednn.qlinear_pointwise(  # type: ignore[no-any-return]  made at run time
+    made: torch.Tensor = torch.ops.onednn.qlinear_pointwise(
         whole, 1.0, 0, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
     )
+    return made
 
 
 @cache
