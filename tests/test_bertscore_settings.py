@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 import refsim
 from commands import run
 from refsim.errors import InputError
+from refsim.metrics import _vectors
 from refsim.metrics._coverage import share_outside
 from refsim.metrics._encoder import encoders
 from refsim.metrics._windows import plan_windows
@@ -398,6 +400,31 @@ def test_vectors_on_a_disk_that_is_none(
     with pytest.raises(InputError, match=r"REFSIM_EMBEDDING_SPILL=.*expected a directory with room"):
         metric().score("a cat", ["a dog"])
     encoders.clear()
+
+
+def test_memory_between_batches_is_given_back(
+    metric: Callable[..., BERTScore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every 16 batches, for as long as a stream lasts; a C library without such a call changes nothing."""
+    given, asked = [], []
+    monkeypatch.setattr(_vectors, "_malloc_trim", lambda: given.append)
+    monkeypatch.setenv("REFSIM_EMBEDDING_BYTES", "0")
+    encoders.clear()
+    one = metric(batch_tokens=1)
+    texts = [f"{word} {other}" for word in WORDS[:9] for other in WORDS[:9]]
+    expected = one.score_batch(texts[:40], texts[40:80])
+    assert given == [0] * (80 // 16)
+    monkeypatch.setattr(_vectors, "_malloc_trim", lambda: asked.append("absent"))
+    for values, wanted in zip(one.score_batch(texts[:40], texts[40:80]), expected, strict=True):
+        assert np.array_equal(values, wanted)
+    assert len(asked) == 80 // 16
+    encoders.clear()
+
+
+def test_heap_of_this_system() -> None:
+    """The call is found where there is one, and made."""
+    _vectors.trim_heap()
+    assert (_vectors._malloc_trim() is not None) is (platform.libc_ver()[0] == "glibc")
 
 
 def test_out_of_memory_halves_the_batch(metric: Callable[..., BERTScore], monkeypatch: pytest.MonkeyPatch) -> None:

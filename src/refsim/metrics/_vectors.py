@@ -8,11 +8,13 @@ one file there, which has no name and is gone with the process.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import tempfile
 import weakref
 from collections import OrderedDict
-from typing import IO, TYPE_CHECKING, Final
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from refsim._numbers import whole_number
 from refsim.errors import InputError
@@ -75,6 +77,21 @@ class VectorCache:
         if file is None or file.seek(place) != place or file.readinto(_bytes_of(vectors)) != vectors.nbytes:  # type: ignore[attr-defined]  # TemporaryFile has it
             raise InputError(f"REFSIM_EMBEDDING_SPILL={self._spilling}: what was written there cannot be read back")
         return vectors
+
+
+def trim_heap() -> None:
+    """Give free memory inside the heap back to the system, where the C library can (glibc)."""
+    trim = _malloc_trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Any:  # noqa: ANN401  a function of C, or None
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
 
 
 def _bytes_of(vectors: torch.Tensor) -> memoryview:
