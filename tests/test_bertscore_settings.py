@@ -406,7 +406,8 @@ def test_memory_between_batches_is_given_back(
     metric: Callable[..., BERTScore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every 16 batches, for as long as a stream lasts; a C library without such a call changes nothing."""
-    given, asked = [], []
+    given: list[int] = []
+    asked: list[str] = []
     monkeypatch.setattr(_vectors, "_malloc_trim", lambda: given.append)
     monkeypatch.setenv("REFSIM_EMBEDDING_BYTES", "0")
     encoders.clear()
