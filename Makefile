@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD_INPUTS := pyproject.toml setup.py constraints.txt src/refsim/metrics/_automaton.py
 
-.PHONY: help models demo test check bench bench-bertscore clean
+.PHONY: help models demo test check bench bench-bertscore bench-compat clean
 help:
 	@echo 'make demo    score the demo data and show the tables'
 	@echo 'make test    every test, slow ones included;  make test ARGS="-m \"not slow\" -k readers"'
 	@echo 'make check   lint, format, types, import direction, documentation examples'
 	@echo 'make bench   the benchmark tables (minutes; wants an idle machine)'
 	@echo 'make bench-bertscore  the same for BERTScore, beside the published code in an environment of its own'
+	@echo 'make bench-compat  opik on bert-score and on refsim in its place: equal numbers'
 	@echo 'make clean   remove everything that is built'
 
 # A new kernel source, build file or pin rebuilds the extension in place, src/refsim/metrics/_automaton.*.so.
@@ -56,7 +57,15 @@ bench: $(VENV)/.bench
 bench-bertscore: models .venv-peer/.ready
 	$(BIN)/python benchmarks/bertscore.py
 
+.venv-compat/.ready: benchmarks/requirements-compat.txt
+	test -x .venv-compat/bin/python || $(PYTHON) -m venv .venv-compat
+	.venv-compat/bin/python -m pip install --quiet --disable-pip-version-check -r $< .
+	touch $@
+
+bench-compat: models .venv-compat/.ready
+	$(BIN)/python benchmarks/compat_bert_score.py
+
 clean:
-	rm -rf $(VENV) .venv-peer build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
+	rm -rf $(VENV) .venv-peer .venv-compat build dist src/*.egg-info src/refsim/metrics/_automaton.*.so src/refsim/metrics/_automaton.*.pyd
 	rm -rf demo-output .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -43,8 +43,11 @@ def peer_side(task: str, given: dict[str, Any]) -> tuple[dict[str, float], Any]:
     """Score with the published code."""
     import bert_score  # noqa: PLC0415  it is in the peer's environment alone
 
-    scorer = bert_score.BERTScorer(model_type=given["model"], num_layers=given["layer"], batch_size=64)
-    scorer.score(*_WARM)
+    device = given.get("device")
+    scorer = bert_score.BERTScorer(
+        model_type=given["model"], num_layers=given["layer"], batch_size=given.get("batch_size", 64), device=device
+    )
+    scorer.score(*given.get("warm", _WARM))
     if task == "memory":
         # One call is all it can do: everything is held until the end.
         with Sampler() as sampler:
@@ -58,8 +61,11 @@ def refsim_side(task: str, given: dict[str, Any]) -> tuple[dict[str, float], Any
     """Score with refsim, or run its encoder alone."""
     from refsim.metrics.bertscore import BERTScore  # noqa: PLC0415  it is in refsim's environment alone
 
-    metric = BERTScore(model=given["model"], layer=given["layer"], dtype=given.get("dtype", "float32"))
-    metric.score_batch(*_WARM)
+    metric = BERTScore(
+        model=given["model"], layer=given["layer"], dtype=given.get("dtype", "float32"),
+        device=given.get("device", "cpu"),
+    )  # fmt: skip
+    metric.score_batch(*given.get("warm", _WARM))
     if task == "encoder":
         return encoder_rate(metric, given), None
     if task == "memory":
@@ -131,6 +137,12 @@ def resident() -> float:
     return float(line.split()[1]) * 1024
 
 
+def mixed(texts: list[str], other: list[str], i: int, words: int) -> str:
+    """Return a text that no other pair has: the beginning of one and the beginning of another."""
+    one, two = texts[i % len(texts)].split(), other[(i * 7 + i // len(texts) * 13) % len(other)].split()
+    return " ".join([*one[: words // 2], *two[: words - words // 2]])
+
+
 def stream_memory(metric: Any, given: dict[str, Any]) -> dict[str, float]:  # noqa: ANN401  a BERTScore
     """Return the peak of a stream of so many pairs made of the given ones, and the peak in its first tenth."""
     from refsim.run import Tally, stream  # noqa: PLC0415  as above
@@ -139,16 +151,11 @@ def stream_memory(metric: Any, given: dict[str, Any]) -> dict[str, float]:  # no
     count, size, words = given["pairs"], 1024, given["words"]
     left, right = given["candidates"], given["references"]
 
-    def mixed(texts: list[str], other: list[str], i: int) -> str:
-        """Return a text that no other pair has: the beginning of one and the beginning of another."""
-        one, two = texts[i % len(texts)].split(), other[(i * 7 + i // len(texts) * 13) % len(other)].split()
-        return " ".join([*one[: words // 2], *two[: words - words // 2]])
-
     def batches() -> Any:  # noqa: ANN401  a generator
         for start in range(0, count, size):
             rows = range(start, min(start + size, count))
-            candidates = [mixed(left, right, i) for i in rows]
-            references = [[mixed(right, left, i + 1)] for i in rows]
+            candidates = [mixed(left, right, i, words) for i in rows]
+            references = [[mixed(right, left, i + 1, words)] for i in rows]
             yield Batch.from_lists(candidates=candidates, references=references, ids=list(map(str, rows)))
 
     tally, peak, early, done = Tally(), 0.0, 0.0, 0

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from refsim.errors import InputError
+from refsim.metrics import _matching
 from refsim.metrics._encoder import encoders
 from refsim.metrics.bertscore import BERTScore, TextWarning, TruncatedWarning
 
@@ -219,6 +220,24 @@ def test_rescale_without_baseline(metric: Callable[..., BERTScore]) -> None:
 def test_wrong_parameters(metric: Callable[..., BERTScore], wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         metric(**wrong)
+
+
+def test_a_device_without_doubles(metric: Callable[..., BERTScore], monkeypatch: pytest.MonkeyPatch) -> None:
+    """MPS has no float64: sums are then worked out on the CPU, and no other place asks for such numbers."""
+    assert _matching.doubles_device(torch.device("mps")).type == "cpu"
+    assert _matching.doubles_device(torch.device("cuda:1")) == torch.device("cuda:1")
+    asked: list[str] = []
+
+    def double(values: Any) -> Any:
+        asked.append(sys._getframe(1).f_code.co_name)
+        return values.to(torch.float64)
+
+    monkeypatch.setattr(torch.Tensor, "double", double)
+    texts = ["the cat sat", "a dog ran away", "the bird"]
+    metric().score_batch(texts, texts)
+    metric().score_matrix(texts, texts)
+    metric().compile(texts).score_batch(texts)
+    assert set(asked) == {"in_doubles"}
 
 
 @pytest.mark.parametrize("device", ["nowhere", "cuda:x"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_COSINES = 1 << 24
 # Tokens of a block on each side: 2,048 x 2,048 cosines are 16 MB.
 _BLOCK_TOKENS = 2048
+_WITHOUT_DOUBLES = {"mps"}
 # Below every cosine.
 _NO_PARTNER = -2.0
 
@@ -78,8 +79,8 @@ def _match_batch(
         # finds has weight 0.
         cosines.masked_fill_(_padding(references, right)[:, None, :], _NO_PARTNER)
         cosines.masked_fill_(_padding(candidates, left)[:, :, None], _NO_PARTNER)
-        precision = (cosines.amax(dim=2).double() * _weights(candidate_weights, left)).sum(dim=1)
-        recall = (cosines.amax(dim=1).double() * _weights(reference_weights, right)).sum(dim=1)
+        precision = (in_doubles(cosines.amax(dim=2)) * _weights(candidate_weights, left)).sum(dim=1)
+        recall = (in_doubles(cosines.amax(dim=1)) * _weights(reference_weights, right)).sum(dim=1)
     return precision.cpu().numpy(), recall.cpu().numpy()
 
 
@@ -129,8 +130,8 @@ def _match_block(
         cosines = products.clamp_(-1.0, 1.0).view(*left.shape[:2], *right.shape[:2])
         cosines.masked_fill_(_padding(references, right)[None, None], _NO_PARTNER)
         cosines.masked_fill_(_padding(candidates, left)[:, :, None, None], _NO_PARTNER)
-        precision = torch.einsum("ctr,ct->cr", cosines.amax(dim=3).double(), _weights(candidate_weights, left))
-        recall = torch.einsum("cru,ru->cr", cosines.amax(dim=1).double(), _weights(reference_weights, right))
+        precision = torch.einsum("ctr,ct->cr", in_doubles(cosines.amax(dim=3)), _weights(candidate_weights, left))
+        recall = torch.einsum("cru,ru->cr", in_doubles(cosines.amax(dim=1)), _weights(reference_weights, right))
     return precision.cpu().numpy(), recall.cpu().numpy()
 
 
@@ -154,7 +155,19 @@ def _weights(weights: Sequence[NDArray[np.float64]], padded: torch.Tensor) -> to
     filled = np.zeros((padded.shape[0], padded.shape[1]))
     for row, values in enumerate(weights):
         filled[row, : len(values)] = values
-    return torch.from_numpy(filled).to(padded.device)
+    return torch.from_numpy(filled).to(doubles_device(padded.device))
+
+
+def in_doubles(values: torch.Tensor) -> torch.Tensor:
+    """Return values as float64, on the CPU if their device has no such numbers."""
+    return values.to(doubles_device(values.device)).double()
+
+
+def doubles_device(device: torch.device) -> torch.device:
+    """Return where float64 is worked out for what is on a device."""
+    import torch  # noqa: PLC0415
+
+    return torch.device("cpu") if device.type in _WITHOUT_DOUBLES else device
 
 
 def f_measure(precision: NDArray[np.float64], recall: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from refsim.metrics._matching import doubles_device, in_doubles
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -102,7 +104,7 @@ def pack(vectors: Sequence[torch.Tensor], weights: Sequence[Doubles], nothing: t
     with torch.inference_mode():
         joined = torch.cat([nothing, *(vectors[i].to(nothing.device) for i in order)])
     counted = np.concatenate([np.empty(0), *(weights[i] for i in order)])
-    return Packed(order, lengths[order], joined, torch.from_numpy(counted).to(nothing.device))
+    return Packed(order, lengths[order], joined, torch.from_numpy(counted).to(doubles_device(nothing.device)))
 
 
 def spans(lengths: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
@@ -146,8 +148,8 @@ def _match_blocks(rows: Block, columns: Block) -> tuple[Doubles, Doubles]:
         # The best of all of a text's tokens, clamped after: that changes no maximum, and is less to clamp.
         theirs = torch.cat([_of_columns(cosines, run).amax(dim=2) for run in columns.runs], dim=1)
         ours = torch.cat([_of_rows(cosines, run).amax(dim=1) for run in rows.runs], dim=0)
-        theirs = theirs.clamp_(-1.0, 1.0).double() * rows.weights[:, None]
-        ours = ours.clamp_(-1.0, 1.0).double() * columns.weights[None, :]
+        theirs = in_doubles(theirs.clamp_(-1.0, 1.0)) * rows.weights[:, None]
+        ours = in_doubles(ours.clamp_(-1.0, 1.0)) * columns.weights[None, :]
         precision = torch.cat([_of_rows(theirs, run).sum(dim=1) for run in rows.runs], dim=0)
         recall = torch.cat([_of_columns(ours, run).sum(dim=2) for run in columns.runs], dim=1)
     return precision.cpu().numpy(), recall.cpu().numpy()
