@@ -228,7 +228,7 @@ def test_a_device_without_doubles(metric: Callable[..., BERTScore], monkeypatch:
     assert _matching.doubles_device(torch.device("cuda:1")) == torch.device("cuda:1")
     asked: list[str] = []
 
-    def double(values: Any) -> Any:
+    def double(values: Any) -> Any:  # noqa: ANN401  a tensor
         asked.append(sys._getframe(1).f_code.co_name)
         return values.to(torch.float64)
 
